@@ -1,0 +1,277 @@
+//! One pipeline, described: model and route, traffic, worker, timeouts, policy.
+//!
+//! Every field is an optional [`Fact`]: a workload is filled from flags, a file, a snapshot or live AWS, in that order of
+//! precedence, and what is still empty at the end is said to be missing. Which fields exist is data ([`fields::FIELDS`]).
+
+pub mod fields;
+
+use super::concurrency::Start;
+use super::fact::Fact;
+use super::model_id::Endpoint;
+
+/// One pipeline.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Workload {
+    pub name: Option<Fact<String>>,
+    /// As the code passes it: its prefix is the route.
+    pub model: Option<Fact<String>>,
+    pub region: Option<Fact<String>>,
+    pub endpoint: Option<Fact<Endpoint>>,
+    pub quotas: Quotas,
+    pub call: Call,
+    pub worker: WorkerFacts,
+    pub policy: PolicyFacts,
+    pub pipeline: Pipeline,
+    pub arrivals: Arrivals,
+}
+
+/// Quotas; an inner `None` is "the account has no such row".
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Quotas {
+    pub rpm: Option<Fact<Option<f64>>>,
+    pub tpm: Option<Fact<Option<f64>>>,
+    pub input_tpm: Option<Fact<Option<f64>>>,
+    pub output_tpm: Option<Fact<Option<f64>>>,
+}
+
+/// A quantity, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Quantity {
+    pub mean: Option<Fact<f64>>,
+    pub p50: Option<Fact<f64>>,
+    pub p90: Option<Fact<f64>>,
+    pub p99: Option<Fact<f64>>,
+    pub max: Option<Fact<f64>>,
+}
+
+/// One call to the model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Call {
+    pub latency_s: Quantity,
+    pub input_tokens: Quantity,
+    pub cache_write_tokens: Quantity,
+    pub cache_read_tokens: Quantity,
+    pub output_tokens: Quantity,
+    pub max_tokens: Option<Fact<f64>>,
+    pub burndown: Option<Fact<f64>>,
+}
+
+/// One worker.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkerFacts {
+    pub batch_size: Option<Fact<f64>>,
+    pub parallel_calls: Option<Fact<f64>>,
+    pub calls_per_message: Option<Fact<f64>>,
+    pub attempts_per_call: Option<Fact<f64>>,
+    pub overhead_s: Option<Fact<f64>>,
+}
+
+/// What the plan leaves free.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PolicyFacts {
+    pub headroom: Option<Fact<f64>>,
+    pub start: Option<Fact<Start>>,
+    pub others_rpm: Option<Fact<f64>>,
+    pub others_tpm: Option<Fact<f64>>,
+    pub others_output_tpm: Option<Fact<f64>>,
+    pub tested_in_flight: Option<Fact<f64>>,
+    pub reserve_cache_reads: Option<Fact<bool>>,
+    pub throttle_risk: Option<Fact<f64>>,
+}
+
+/// What is deployed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pipeline {
+    pub maximum_concurrency: Option<Fact<f64>>,
+    pub reserved_concurrency: Option<Fact<f64>>,
+}
+
+/// The traffic.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Arrivals {
+    pub messages_per_min: Option<Fact<f64>>,
+    /// Messages that are there at once.
+    pub burst: Option<Fact<f64>>,
+}
+
+impl Quantity {
+    fn parts_mut(&mut self) -> [(&'static str, &mut Option<Fact<f64>>); 5] {
+        [
+            ("mean", &mut self.mean),
+            ("p50", &mut self.p50),
+            ("p90", &mut self.p90),
+            ("p99", &mut self.p99),
+            ("max", &mut self.max),
+        ]
+    }
+
+    /// The parts that are known, smallest rank first; the mean is apart.
+    pub fn ranks(&self) -> impl Iterator<Item = (&'static str, &Fact<f64>)> {
+        [("p50", &self.p50), ("p90", &self.p90), ("p99", &self.p99), ("max", &self.max)]
+            .into_iter()
+            .filter_map(|(name, fact)| Some((name, fact.as_ref()?)))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.mean.is_none() && self.ranks().next().is_none()
+    }
+
+    /// Sets a part by its name: `mean`, `p50`, `p90`, `p99` or `max`.
+    pub fn set(&mut self, part: &str, fact: Fact<f64>) {
+        if let Some((_, slot)) = self.parts_mut().into_iter().find(|(name, _)| *name == part) {
+            *slot = Some(fact);
+        }
+    }
+
+    /// Fills the parts that are empty here.
+    pub fn fill(&mut self, mut from: Self) {
+        for ((_, slot), (_, other)) in self.parts_mut().into_iter().zip(from.parts_mut()) {
+            fill(slot, other.take());
+        }
+    }
+
+    /// The first contradiction among the parts: one that should not exceed another, and does.
+    pub fn contradiction(&self) -> Option<Contradiction<'_>> {
+        let ranks: Vec<_> = self.ranks().collect();
+        for pair in ranks.windows(2) {
+            if let [(low_name, low), (high_name, high)] = pair
+                && low.value > high.value
+            {
+                return Some(Contradiction { low: (low_name, low), high: (high_name, high) });
+            }
+        }
+        let mean = self.mean.as_ref()?;
+        let max = self.max.as_ref().filter(|max| mean.value > max.value).map(|max| ("max", max));
+        // A mean above the 99th percentile takes a tail that no call latency or token count has; it is a mix-up.
+        let p99 = self.p99.as_ref().filter(|p99| mean.value > p99.value).map(|p99| ("p99", p99));
+        p99.or(max).map(|high| Contradiction { low: ("mean", mean), high })
+    }
+}
+
+/// Two parts of a quantity in the wrong order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contradiction<'a> {
+    pub low: (&'static str, &'a Fact<f64>),
+    pub high: (&'static str, &'a Fact<f64>),
+}
+
+fn fill<T>(slot: &mut Option<T>, from: Option<T>) {
+    if slot.is_none() {
+        *slot = from;
+    }
+}
+
+impl Workload {
+    /// Fills what is empty here from a source of lower precedence.
+    pub fn fill(&mut self, from: Self) {
+        fill(&mut self.name, from.name);
+        fill(&mut self.model, from.model);
+        fill(&mut self.region, from.region);
+        fill(&mut self.endpoint, from.endpoint);
+        fill(&mut self.quotas.rpm, from.quotas.rpm);
+        fill(&mut self.quotas.tpm, from.quotas.tpm);
+        fill(&mut self.quotas.input_tpm, from.quotas.input_tpm);
+        fill(&mut self.quotas.output_tpm, from.quotas.output_tpm);
+        self.call.fill(from.call);
+        let (worker, other) = (&mut self.worker, from.worker);
+        fill(&mut worker.batch_size, other.batch_size);
+        fill(&mut worker.parallel_calls, other.parallel_calls);
+        fill(&mut worker.calls_per_message, other.calls_per_message);
+        fill(&mut worker.attempts_per_call, other.attempts_per_call);
+        fill(&mut worker.overhead_s, other.overhead_s);
+        let (policy, other) = (&mut self.policy, from.policy);
+        fill(&mut policy.headroom, other.headroom);
+        fill(&mut policy.start, other.start);
+        fill(&mut policy.others_rpm, other.others_rpm);
+        fill(&mut policy.others_tpm, other.others_tpm);
+        fill(&mut policy.others_output_tpm, other.others_output_tpm);
+        fill(&mut policy.tested_in_flight, other.tested_in_flight);
+        fill(&mut policy.reserve_cache_reads, other.reserve_cache_reads);
+        fill(&mut policy.throttle_risk, other.throttle_risk);
+        fill(&mut self.pipeline.maximum_concurrency, from.pipeline.maximum_concurrency);
+        fill(&mut self.pipeline.reserved_concurrency, from.pipeline.reserved_concurrency);
+        fill(&mut self.arrivals.messages_per_min, from.arrivals.messages_per_min);
+        fill(&mut self.arrivals.burst, from.arrivals.burst);
+    }
+
+    /// The effective endpoint: bedrock-runtime unless said otherwise.
+    pub fn endpoint_or_default(&self) -> Endpoint {
+        self.endpoint.as_ref().map_or(Endpoint::BedrockRuntime, |fact| fact.value)
+    }
+}
+
+impl Call {
+    /// Fills the parts of quantities that are empty here, and the limits.
+    pub fn fill(&mut self, from: Self) {
+        self.latency_s.fill(from.latency_s);
+        self.input_tokens.fill(from.input_tokens);
+        self.cache_write_tokens.fill(from.cache_write_tokens);
+        self.cache_read_tokens.fill(from.cache_read_tokens);
+        self.output_tokens.fill(from.output_tokens);
+        fill(&mut self.max_tokens, from.max_tokens);
+        fill(&mut self.burndown, from.burndown);
+    }
+
+    /// Fills quantities that are empty as a whole: what is measured is not mixed into what is given, for the mean of one
+    /// and the percentile of the other belong to no distribution.
+    pub fn fill_whole(&mut self, from: Self) {
+        for (own, other) in [
+            (&mut self.latency_s, from.latency_s),
+            (&mut self.input_tokens, from.input_tokens),
+            (&mut self.cache_write_tokens, from.cache_write_tokens),
+            (&mut self.cache_read_tokens, from.cache_read_tokens),
+            (&mut self.output_tokens, from.output_tokens),
+        ] {
+            if own.is_empty() {
+                *own = other;
+            }
+        }
+        fill(&mut self.max_tokens, from.max_tokens);
+        fill(&mut self.burndown, from.burndown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fact::Source;
+    use super::*;
+
+    fn fact(value: f64) -> Option<Fact<f64>> {
+        Some(Fact::new(value, Source::Default("test")))
+    }
+
+    #[test]
+    fn a_quantity_in_the_wrong_order_is_a_contradiction() {
+        let ok = Quantity { mean: fact(4.0), p50: fact(3.0), p99: fact(9.0), max: fact(9.0), ..Quantity::default() };
+        assert_eq!(ok.contradiction(), None);
+        let ranks = Quantity { p50: fact(5.0), p99: fact(4.0), ..Quantity::default() };
+        assert_eq!(ranks.contradiction().map(|found| (found.low.0, found.high.0)), Some(("p50", "p99")));
+        let mean = Quantity { mean: fact(9.5), p99: fact(9.0), max: fact(20.0), ..Quantity::default() };
+        assert_eq!(mean.contradiction().map(|found| (found.low.0, found.high.0)), Some(("mean", "p99")));
+    }
+
+    #[test]
+    fn higher_precedence_keeps_its_values() {
+        let mut flags = Workload::default();
+        flags.call.latency_s.mean = fact(2.0);
+        let mut file = Workload::default();
+        file.call.latency_s = Quantity { mean: fact(4.5), p99: fact(9.0), ..Quantity::default() };
+        file.call.max_tokens = fact(500.0);
+        flags.fill(file);
+        assert_eq!(flags.call.latency_s.mean, fact(2.0));
+        assert_eq!(flags.call.latency_s.p99, fact(9.0));
+        assert_eq!(flags.call.max_tokens, fact(500.0));
+    }
+
+    #[test]
+    fn what_is_measured_is_not_mixed_into_what_is_given() {
+        let mut given = Call::default();
+        given.latency_s.mean = fact(2.0);
+        let mut measured = Call::default();
+        measured.latency_s = Quantity { mean: fact(4.5), p99: fact(9.0), ..Quantity::default() };
+        measured.output_tokens.mean = fact(150.0);
+        given.fill_whole(measured);
+        assert_eq!(given.latency_s.p99, None);
+        assert_eq!(given.output_tokens.mean, fact(150.0));
+    }
+}

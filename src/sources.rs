@@ -1,0 +1,9 @@
+//! Where values come from: files and AWS. Everything here ends in engine types.
+
+#[cfg(feature = "live")]
+pub mod aws;
+pub mod models;
+pub mod snapshot_file;
+pub mod text_file;
+pub mod tree;
+pub mod workload;
