@@ -132,14 +132,14 @@ impl LimitId {
     /// What the limit is about, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::McRpm => "requests per minute",
-            Self::McTpm => "tokens per minute, as calls settle",
-            Self::McReserved => "tokens per minute, with what calls in flight hold",
-            Self::McBurstRpm => "requests, all workers starting in one minute",
-            Self::McBurstTpm => "tokens, all workers starting in one minute",
-            Self::McItpm => "input tokens per minute, with what calls in flight hold",
-            Self::McOtpm => "output tokens per minute",
-            Self::McTested => "calls in flight that a load test carried",
+            Self::McRpm => "requests a minute",
+            Self::McTpm => "tokens a minute, settled",
+            Self::McReserved => "tokens a minute, held by calls in flight",
+            Self::McBurstRpm => "requests, all workers start at once",
+            Self::McBurstTpm => "tokens, all workers start at once",
+            Self::McItpm => "input tokens, held by calls in flight",
+            Self::McOtpm => "output tokens a minute",
+            Self::McTested => "calls in flight, as load-tested",
         }
     }
 

@@ -29,6 +29,25 @@ pub enum Source {
 }
 
 impl Source {
+    /// The place that many values share, and what is particular to one: a file and a line, a service and a metric.
+    pub fn place(&self) -> (String, Option<String>) {
+        match self {
+            Self::Flag(flag) => ("flags".to_owned(), Some(flag.clone())),
+            Self::File { path, line, .. } => (path.clone(), Some(format!("line {line}"))),
+            Self::ServiceQuotas { code, region } => (format!("Service Quotas, {region}"), Some(code.clone())),
+            Self::CloudWatch { metric, statistic, window } => {
+                (format!("CloudWatch, last {window}"), Some(format!("{metric} {statistic}")))
+            }
+            Self::Snapshot { path, taken_at, inner } => {
+                let (place, detail) = inner.place();
+                (format!("{place} ({path} of {taken_at})"), detail)
+            }
+            Self::ModelProfile { source, date } => ("model profile".to_owned(), Some(format!("{source}, {date}"))),
+            Self::Derived(text) => (text.clone(), None),
+            Self::Default(text) => ("defaults".to_owned(), Some((*text).to_owned())),
+        }
+    }
+
     /// A flag by its name without dashes.
     pub fn flag(name: &str) -> Self {
         Self::Flag(format!("--{name}"))

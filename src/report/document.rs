@@ -1,0 +1,99 @@
+//! What a command says, before any format: titles, texts, tables, lists. Renderers know only these.
+
+/// A report, in the order in which it is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// The answer, in one line.
+    Answer {
+        text: String,
+        tone: Tone,
+    },
+    /// A paragraph under the answer or a section.
+    Text(String),
+    Section(String),
+    Table(Table),
+    /// One line each.
+    Items(Vec<Item>),
+    /// Text to copy: kept as it is.
+    Code(String),
+}
+
+/// How good or bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Warning,
+    Bad,
+    Plain,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    pub tone: Tone,
+    pub text: String,
+}
+
+/// Columns and rows of the same width.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    pub columns: Vec<Column>,
+    pub rows: Vec<Vec<String>>,
+    /// The row that matters most, to be set apart.
+    pub marked: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: &'static str,
+    /// Numbers stand to the right.
+    pub right: bool,
+}
+
+impl Table {
+    /// Columns by name; a name that ends in `>` holds numbers.
+    pub fn new(columns: &[&'static str]) -> Self {
+        let column = |name: &&'static str| match name.strip_suffix('>') {
+            Some(name) => Column { name, right: true },
+            None => Column { name, right: false },
+        };
+        Self { columns: columns.iter().map(column).collect(), rows: Vec::new(), marked: None }
+    }
+
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+}
+
+impl Document {
+    pub fn answer(&mut self, tone: Tone, text: impl Into<String>) {
+        self.blocks.push(Block::Answer { text: text.into(), tone });
+    }
+
+    pub fn text(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Text(text.into()));
+    }
+
+    pub fn section(&mut self, title: impl Into<String>) {
+        self.blocks.push(Block::Section(title.into()));
+    }
+
+    pub fn table(&mut self, table: Table) {
+        self.blocks.push(Block::Table(table));
+    }
+
+    pub fn items(&mut self, tone: Tone, texts: impl IntoIterator<Item = String>) {
+        let items: Vec<Item> = texts.into_iter().map(|text| Item { tone, text }).collect();
+        if !items.is_empty() {
+            self.blocks.push(Block::Items(items));
+        }
+    }
+
+    pub fn code(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Code(text.into()));
+    }
+}
