@@ -20,7 +20,9 @@ use crate::engine::problem::Problems;
 use crate::exit::Exit;
 use crate::report::document::Document;
 use crate::report::{json, markdown, snippet, terminal};
+use crate::sources::models::ModelsError;
 use crate::sources::text_file;
+use crate::sources::workload::WorkloadError;
 
 /// What a command may know of the world around it, read once in `main`.
 #[derive(Clone, Debug)]
@@ -124,7 +126,7 @@ fn colour(said: Colour, terminal: bool, world: &World) -> bool {
 /// An error for standard error: `error:`, each cause on its own line, then `hint:`.
 pub fn render_error(error: &anyhow::Error, said: Colour, world: &World) -> String {
     let colour = colour(said, world.errors_to_terminal, world);
-    if let Some(problems) = error.chain().find_map(|cause| cause.downcast_ref::<Problems>()) {
+    if let Some(problems) = problems(error) {
         return format!("{}\n", snippet::render(problems, terminal::WIDEST, colour));
     }
     let mut out = format!("error: {error}\n");
@@ -141,6 +143,14 @@ pub fn render_error(error: &anyhow::Error, said: Colour, world: &World) -> Strin
         out.push_str(&format!("\nhint: {hint}\n"));
     }
     out
+}
+
+/// The mistakes of a file that a user wrote. The errors around them are transparent, and so not causes of their own.
+fn problems(error: &anyhow::Error) -> Option<&Problems> {
+    error.chain().find_map(|cause| match (cause.downcast_ref::<WorkloadError>(), cause.downcast_ref::<ModelsError>()) {
+        (Some(WorkloadError::Wrong(problems)), _) | (_, Some(ModelsError::Wrong(problems))) => Some(problems),
+        _ => None,
+    })
 }
 
 fn hint(error: &anyhow::Error) -> Option<String> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use forebay::commands::World;
 
-pub fn read() -> World {
+pub(crate) fn read() -> World {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let cache_folder =
         variable("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(variable("HOME")?).join(".cache")));
@@ -23,7 +23,7 @@ fn columns() -> usize {
 }
 
 /// Writes to standard output. A pipe that was closed by its reader is success: the reader has what it wanted.
-pub fn write(text: &str) -> Result<(), ()> {
+pub(crate) fn write(text: &str) -> Result<(), ()> {
     let mut out = stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
@@ -36,6 +36,6 @@ pub fn write(text: &str) -> Result<(), ()> {
 }
 
 /// Writes to standard error; where that fails too there is nobody to tell.
-pub fn complain(text: &str) {
+pub(crate) fn complain(text: &str) {
     let _ = stderr().lock().write_all(text.as_bytes());
 }

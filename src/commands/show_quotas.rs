@@ -103,7 +103,7 @@ fn table(rows: &[(&QuotaRow, QuotaName)], of_one_model: bool) -> Table {
     let mut table = if of_one_model {
         Table::new(&["route", "quota", "applied>", "default>", "code", "adjustable"])
     } else {
-        Table::new(&["model", "route", "quota", "applied>", "default>", "code"])
+        Table::new(&["model", "quota", "applied>", "default>", "code"])
     };
     for (row, name) in rows {
         let amount = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), count);
@@ -121,7 +121,8 @@ fn table(rows: &[(&QuotaRow, QuotaName)], of_one_model: bool) -> Table {
             };
             table.row([scope, metric, applied, default, code, adjustable.to_owned()]);
         } else {
-            table.row([name.model.clone().unwrap_or_else(|| "(all models)".to_owned()), scope, metric, applied, default, code]);
+            let model = name.model.clone().unwrap_or_else(|| "(the account)".to_owned());
+            table.row([model, format!("{scope} {metric}"), applied, default, code]);
         }
     }
     table

@@ -11,11 +11,11 @@ use crate::engine::dry_run::DryRun;
 use crate::engine::model_id::{Endpoint, Route};
 use crate::engine::observed::Traffic;
 use crate::engine::usage::{Distribution, Peak, Usage};
-use crate::engine::workload::Workload;
+use crate::engine::workload::{Quotas, Workload};
 use crate::exit::Exit;
 use crate::report::document::{Document, Table, Tone};
 use crate::report::json::report;
-use crate::report::number::{count, duration, percent, quantity};
+use crate::report::number::{count, duration, percent, plural, quantity};
 use crate::sources::models::Models;
 
 pub fn run(args: &ShowUsageArgs, world: &World) -> Result<Report> {
@@ -82,7 +82,7 @@ fn document(gathered: &Gathered, traffic: &Traffic, ceiling: Option<&Ceiling>) -
     peak_row(&mut peaks, "settled tokens", traffic.peak_tpm, gathered.workload.quotas.tpm.as_ref().map(|fact| fact.value));
     document.table(peaks);
     document.text("Settled tokens do not show what calls reserve while they run: a quota can throttle far below this share.");
-    evidence(&mut document, ceiling);
+    evidence(&mut document, ceiling, &gathered.workload.quotas);
     document.items(Tone::Warning, gathered.notes.iter().cloned());
     document
 }
@@ -130,23 +130,30 @@ fn peak_row(table: &mut Table, name: &str, peak: Option<Peak>, quota: Option<Opt
     table.row([name.to_owned(), quantity(peak.p99), quantity(peak.max), quota, share]);
 }
 
-fn evidence(document: &mut Document, ceiling: Option<&Ceiling>) {
+fn evidence(document: &mut Document, ceiling: Option<&Ceiling>, quotas: &Quotas) {
     document.section("Throttle evidence");
     let Some(ceiling) = ceiling else {
         document.text("No minute in the window was throttled.");
         return;
     };
     let evidence = &ceiling.evidence;
-    document.text(format!("{} throttles in {} minutes.", count(evidence.throttles), evidence.minutes));
-    let line = |what: &str, most: Option<f64>, below: Option<f64>| {
+    #[expect(clippy::cast_precision_loss, reason = "at most the minutes of 15 days")]
+    let minutes = evidence.minutes as f64;
+    document.text(format!("{} in {}.", plural(evidence.throttles, "throttle"), plural(minutes, "minute")));
+    let line = |what: &str, most: Option<f64>, below: Option<f64>, known: bool| {
         most.map(|most| {
-            let verdict =
-                if below.is_some() { "less than the quota: the account really gets no more" } else { "not below the quota" };
+            let verdict = match (below, known) {
+                (Some(_), _) => "less than the quota: the account really gets no more",
+                (None, true) => "not below the quota",
+                (None, false) => "and the quota is not known",
+            };
             format!("{what}: at most {} were accepted in a throttled minute, {verdict}", count(most))
         })
     };
-    let lines =
-        [line("requests", evidence.ceiling_rpm, ceiling.rpm), line("settled tokens", evidence.ceiling_tpm, ceiling.tpm)];
+    let lines = [
+        line("requests", evidence.ceiling_rpm, ceiling.rpm, quotas.rpm.is_some()),
+        line("settled tokens", evidence.ceiling_tpm, ceiling.tpm, quotas.tpm.is_some()),
+    ];
     document.items(Tone::Plain, lines.into_iter().flatten());
 }
 

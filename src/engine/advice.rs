@@ -182,7 +182,7 @@ pub struct Ceiling {
 pub fn ceiling(traffic: &Traffic, workload: &Workload) -> Option<Ceiling> {
     let evidence = traffic.evidence?;
     let below = |ceiling: Option<f64>, quota: &Option<Fact<Option<f64>>>| {
-        ceiling.filter(|&ceiling| quota.as_ref().is_none_or(|fact| fact.value.is_none_or(|quota| ceiling < quota)))
+        ceiling.filter(|&ceiling| quota.as_ref().is_some_and(|fact| fact.value.is_none_or(|quota| ceiling < quota)))
     };
     Some(Ceiling {
         evidence,

@@ -134,10 +134,10 @@ impl LimitId {
         match self {
             Self::McRpm => "requests a minute",
             Self::McTpm => "tokens a minute, settled",
-            Self::McReserved => "tokens a minute, held by calls in flight",
+            Self::McReserved => "tokens a minute, held in flight",
             Self::McBurstRpm => "requests, all workers start at once",
             Self::McBurstTpm => "tokens, all workers start at once",
-            Self::McItpm => "input tokens, held by calls in flight",
+            Self::McItpm => "input tokens a minute, held in flight",
             Self::McOtpm => "output tokens a minute",
             Self::McTested => "calls in flight, as load-tested",
         }

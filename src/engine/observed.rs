@@ -12,6 +12,8 @@ use super::workload::{Quantity, Quotas, Workload};
 /// The rows that meter a model on its route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
+    /// Whether bedrock-mantle's quotas meter the model.
+    pub mantle: bool,
     /// Requests per minute; bedrock-mantle has none.
     pub rpm: Row,
     pub tpm: Row,
@@ -43,6 +45,7 @@ impl Rows {
         let per_minute = |metric, of_mantle| if of_mantle == mantle { row(minute, metric) } else { Row::NoSuchRow };
         let daily = |scope| if mantle { Row::NoSuchRow } else { row(scope, Metric::TokensPerDay) };
         Self {
+            mantle,
             rpm: per_minute(Metric::RequestsPerMinute, false),
             tpm: per_minute(Metric::TokensPerMinute, false),
             input_tpm: per_minute(Metric::InputTokensPerMinute, true),
@@ -177,7 +180,11 @@ pub fn quota_facts(rows: &Rows, origin: &Origin) -> Quotas {
         }
         Row::NotMatched { .. } | Row::Ambiguous(_) => None,
     };
-    Quotas { rpm: fact(&rows.rpm), tpm: fact(&rows.tpm), input_tpm: fact(&rows.input_tpm), output_tpm: fact(&rows.output_tpm) }
+    // The other endpoint's quotas are no concern of this workload, not even as absent.
+    if rows.mantle {
+        return Quotas { input_tpm: fact(&rows.input_tpm), output_tpm: fact(&rows.output_tpm), ..Quotas::default() };
+    }
+    Quotas { rpm: fact(&rows.rpm), tpm: fact(&rows.tpm), ..Quotas::default() }
 }
 
 /// The workload's own calls, and everybody else's traffic, as facts.
@@ -212,7 +219,7 @@ pub fn traffic_facts(traffic: &Traffic, origin: &Origin) -> Workload {
         peak.map(|peak| Fact::new(peak.p99, origin.metric(metric, &format!("p99 of one-minute sums of {ids}"), window)))
     };
     // That nobody else was seen is known as well: those who could be on the quota were asked for.
-    let nobody = || Fact::new(0.0, origin.metric("Invocations", "none of any other ModelId on the quota", window));
+    let nobody = || Fact::new(0.0, origin.metric("Invocations", "of any other ModelId on the quota: none", window));
     let seen = !traffic.others.is_empty();
     facts.policy.others_rpm = if seen { others(traffic.others_rpm, "Invocations") } else { Some(nobody()) };
     facts.policy.others_tpm = if seen { others(traffic.others_tpm, "EstimatedTPMQuotaUsage") } else { Some(nobody()) };

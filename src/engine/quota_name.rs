@@ -54,7 +54,7 @@ impl fmt::Display for Metric {
         f.write_str(match self {
             Self::RequestsPerMinute => "RPM",
             Self::TokensPerMinute => "TPM",
-            Self::TokensPerDay => "tokens per day",
+            Self::TokensPerDay => "tokens/day",
             Self::InputTokensPerMinute => "input TPM",
             Self::OutputTokensPerMinute => "output TPM",
             Self::ConcurrentRequests => "concurrent requests",

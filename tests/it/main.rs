@@ -1,5 +1,11 @@
 //! Integration tests: the library's public face, and the program as a user runs it.
 
+#[cfg(feature = "live")]
+mod account;
+mod layers;
+#[cfg(feature = "live")]
+mod live;
+mod offline;
 mod program;
 mod quota_names;
 mod vectors;

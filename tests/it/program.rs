@@ -4,21 +4,21 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A run of the program in an empty folder, with nothing of the surroundings: no AWS configuration, no colour, no cache.
-pub struct Program {
-    pub folder: tempfile::TempDir,
+pub(crate) struct Program {
+    pub(crate) folder: tempfile::TempDir,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
     input: Option<String>,
 }
 
-pub struct Run {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Program {
-    pub fn new(arguments: &[&str]) -> Self {
+    pub(crate) fn new(arguments: &[&str]) -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
             arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
@@ -27,23 +27,23 @@ impl Program {
         }
     }
 
-    pub fn file(self, name: &str, text: &str) -> Self {
+    pub(crate) fn file(self, name: &str, text: &str) -> Self {
         std::fs::write(self.folder.path().join(name), text).unwrap();
         self
     }
 
-    pub fn variable(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub fn input(mut self, text: &str) -> Self {
+    pub(crate) fn input(mut self, text: &str) -> Self {
         self.input = Some(text.to_owned());
         self
     }
 
     /// Runs in a folder that outlives this run.
-    pub fn run_in(&self, folder: &Path) -> Run {
+    pub(crate) fn run_in(&self, folder: &Path) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
         command
             .args(&self.arguments)
@@ -69,7 +69,14 @@ impl Program {
         }
     }
 
-    pub fn run(&self) -> Run {
+    /// Runs with another value after a flag.
+    pub(crate) fn run_replacing(mut self, flag: &str, value: &str) -> Run {
+        let at = self.arguments.iter().position(|argument| argument == flag).expect("the flag is there");
+        self.arguments[at + 1] = value.to_owned();
+        self.run()
+    }
+
+    pub(crate) fn run(&self) -> Run {
         self.run_in(self.folder.path())
     }
 }
@@ -77,7 +84,7 @@ impl Program {
 impl Run {
     /// Standard output of a run that ended with `code`.
     #[track_caller]
-    pub fn stdout(self, code: i32) -> String {
+    pub(crate) fn stdout(self, code: i32) -> String {
         assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         assert_eq!(self.stderr, "");
         self.stdout
@@ -85,13 +92,13 @@ impl Run {
 
     /// Standard error of a run that failed with 2 and printed nothing else.
     #[track_caller]
-    pub fn stderr(self) -> String {
+    pub(crate) fn stderr(self) -> String {
         assert_eq!((self.code, self.stdout.as_str()), (2, ""), "{}", self.stderr);
         self.stderr
     }
 
     #[track_caller]
-    pub fn json(self, code: i32) -> serde_json::Value {
+    pub(crate) fn json(self, code: i32) -> serde_json::Value {
         serde_json::from_str(&self.stdout(code)).unwrap()
     }
 }

@@ -18,13 +18,17 @@ pub(super) fn document(answer: &Answer) -> Document {
     head(&mut document, answer);
     document.section("Limits, in workers");
     document.table(limits(&answer.plan));
-    operation(&mut document, answer);
+    if !is_blocked(answer) {
+        operation(&mut document, answer);
+    }
     if let Some(warnings) = Some(&answer.warnings).filter(|warnings| !warnings.is_empty()) {
         document.section("Watch out");
         document.items(Tone::Warning, warnings.iter().cloned());
     }
-    document.section("What would raise it");
-    document.table(sensitivity(answer));
+    if !is_blocked(answer) {
+        document.section("What would raise it");
+        document.table(sensitivity(answer));
+    }
     document.section("Deploy with it");
     document.items(Tone::Plain, deploy(answer));
     quotas(&mut document, answer);
@@ -34,13 +38,13 @@ pub(super) fn document(answer: &Answer) -> Document {
 }
 
 fn head(document: &mut Document, answer: &Answer) {
-    let Answer { gathered, plan, advice, inputs, .. } = answer;
+    let Answer { gathered, plan, advice, .. } = answer;
     let name = gathered.workload.name.as_ref().map(|name| name.value.clone());
     let model = gathered.identity.as_ref().map(|identity| format!("{} ({} route)", identity.given, identity.route));
     let parts: Vec<String> = [name, model, gathered.region.clone()].into_iter().flatten().collect();
     match plan.recommended {
         Some(recommended) => document.answer(Tone::Good, format!("MaximumConcurrency {recommended}")),
-        None if plan.least <= 0.0 && blocked(&inputs.plan.quota) => {
+        None if is_blocked(answer) => {
             document.answer(Tone::Bad, "Blocked: an applied quota is 0. No call of this model goes through on this route.");
         }
         None => {
@@ -85,7 +89,11 @@ fn head(document: &mut Document, answer: &Answer) {
             format!("It does not keep up with the arrivals: {busy}. To keep up takes {}.", needed(&arrivals.needs))
         });
     }
-    if let Some(need) = &advice.for_minimum {
+    if is_blocked(answer) {
+        document.text(
+            "Waiting and retrying do not help: new accounts are often given 0. Ask AWS Support to enable the model's quota, or take another route or Region that has one.",
+        );
+    } else if let Some(need) = &advice.for_minimum {
         document.text(format!("Two workers take {}.", needed(need)));
         document.text(
             "What makes room: fewer parallel calls in a worker, a smaller max_tokens, a larger quota, or a FIFO queue with one message group (one worker at a time).",
@@ -93,8 +101,8 @@ fn head(document: &mut Document, answer: &Answer) {
     }
 }
 
-fn blocked(quota: &Quota) -> bool {
-    let (a, b) = match *quota {
+fn is_blocked(answer: &Answer) -> bool {
+    let (a, b) = match answer.inputs.plan.quota {
         Quota::Runtime { rpm, tpm } => (rpm, tpm),
         Quota::Mantle { input_tpm, output_tpm } => (input_tpm, output_tpm),
     };
@@ -102,7 +110,8 @@ fn blocked(quota: &Quota) -> bool {
 }
 
 fn needed(need: &QuotaNeed) -> String {
-    let parts = [(need.rpm, "requests"), (need.tpm, "tokens"), (need.output_tpm, "output tokens")];
+    let tokens = if need.output_tpm.is_some() { "input tokens" } else { "tokens" };
+    let parts = [(need.rpm, "requests"), (need.tpm, tokens), (need.output_tpm, "output tokens")];
     let parts: Vec<String> = parts
         .into_iter()
         .filter_map(|(amount, what)| amount.map(|amount| format!("{} {what} a minute", count(amount.ceil()))))

@@ -63,7 +63,7 @@ pub enum AwsError {
     Unreadable { operation: Operation, cause: String },
     #[error("{}: {} failed with {code}: {message}", operation.service, operation.name)]
     Failed { operation: Operation, code: String, message: String },
-    #[error("{}: {} broke off after {pages} pages ({rows} rows): {source}", operation.service, operation.name)]
+    #[error("{}: {} broke off after page {pages} ({rows} rows): {source}", operation.service, operation.name)]
     Partial { operation: Operation, pages: usize, rows: usize, source: Box<AwsError> },
 }
 
