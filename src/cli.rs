@@ -92,7 +92,7 @@ pub struct AwsArgs {
     /// Credentials profile of the shared AWS configuration.
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// Where AWS answers, for all services; AWS_ENDPOINT_URL and AWS_ENDPOINT_URL_<SERVICE> work too.
+    /// Where AWS answers, for all services; the SDK's own environment variables, one for each service, work too.
     #[arg(long, value_name = "URL")]
     pub endpoint_url: Option<String>,
     /// Attempts of each request, the first one counted.

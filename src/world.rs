@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use forebay::commands::World;
 
+#[expect(clippy::disallowed_methods, reason = "this is where the surroundings are read")]
 pub(crate) fn read() -> World {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let cache_folder =

@@ -260,7 +260,17 @@ pub fn fill(
     }
     workload.fill(facts);
     let region = Some(snapshot.region.clone());
-    Ok(Gathered { workload, identity: Some(identity), profile, rows, traffic, region, notes, ..Gathered::default() })
+    Ok(Gathered {
+        workload,
+        identity: Some(identity),
+        profile,
+        rows,
+        traffic,
+        region,
+        notes,
+        #[cfg(feature = "live")]
+        session: None,
+    })
 }
 
 fn origin_name(origin: &Origin) -> String {

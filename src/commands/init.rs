@@ -47,7 +47,7 @@ fn template(name: &str, gathered: &Gathered) -> String {
             let any = lines.iter().any(|line| !line.trim_start().starts_with('#'));
             out.push_str(&format!("{}{section}:\n", if any { "" } else { "# " }));
         }
-        lines.iter().for_each(|line| out.push_str(line));
+        out.extend(lines);
     }
     out
 }

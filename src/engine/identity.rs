@@ -12,7 +12,7 @@ pub struct Identity {
     pub model: String,
     pub route: Route,
     pub endpoint: Endpoint,
-    /// ModelIds under which CloudWatch counts the workload's own calls.
+    /// `ModelIds` under which CloudWatch counts the workload's own calls.
     pub own_ids: Vec<String>,
     /// The application profile that was resolved, where the id was one's.
     pub application: Option<ApplicationProfile>,
@@ -109,7 +109,7 @@ impl Identity {
         self.model.split('.').next().unwrap_or(&self.model)
     }
 
-    /// The other ModelIds whose calls count against the same quota: other spellings of the route, and application
+    /// The other `ModelIds` whose calls count against the same quota: other spellings of the route, and application
     /// profiles of the same model and route.
     pub fn shared_ids(&self, known_on_route: Vec<String>, profiles: &[ApplicationProfile]) -> Vec<String> {
         let on_route = profiles.iter().filter(|profile| profile.model == self.model && profile.route == self.route);

@@ -80,7 +80,7 @@ impl Collector {
         })
     }
 
-    fn quota(&mut self, name: &'static str, fact: &Option<Fact<Option<f64>>>, missing: Missing) -> Option<f64> {
+    fn quota(&mut self, name: &'static str, fact: Option<&Fact<Option<f64>>>, missing: Missing) -> Option<f64> {
         match fact {
             None => {
                 self.missing.push(missing);
@@ -120,21 +120,25 @@ pub fn inputs(workload: &Workload, profile: Option<&ModelProfile>) -> Result<Inp
         Quota::Mantle {
             input_tpm: c.quota(
                 "input_tpm",
-                &workload.quotas.input_tpm,
+                workload.quotas.input_tpm.as_ref(),
                 missing("quotas.input_tpm", "input tokens per minute of bedrock-mantle", "--input-tpm 20000000"),
             ),
             output_tpm: c.quota(
                 "output_tpm",
-                &workload.quotas.output_tpm,
+                workload.quotas.output_tpm.as_ref(),
                 missing("quotas.output_tpm", "output tokens per minute of bedrock-mantle", "--output-tpm 2000000"),
             ),
         }
     } else {
         Quota::Runtime {
-            rpm: c.quota("rpm", &workload.quotas.rpm, missing("quotas.rpm", "requests per minute", "--rpm 200, or --rpm none")),
+            rpm: c.quota(
+                "rpm",
+                workload.quotas.rpm.as_ref(),
+                missing("quotas.rpm", "requests per minute", "--rpm 200, or --rpm none"),
+            ),
             tpm: c.quota(
                 "tpm",
-                &workload.quotas.tpm,
+                workload.quotas.tpm.as_ref(),
                 missing("quotas.tpm", "tokens per minute", "--tpm 200000, or --tpm none"),
             ),
         }

@@ -17,7 +17,7 @@ use super::snapshot::QuotaRow;
 /// What rows and ids are compared by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Words {
-    words: BTreeSet<String>,
+    set: BTreeSet<String>,
     /// `2407`: year and month in two digits each, where the name has them.
     release: Option<String>,
     /// `V2` of `Claude 3.5 Sonnet V2`.
@@ -170,7 +170,7 @@ impl Words {
         if CLAUDE_TIERS.iter().any(|&tier| set.contains(tier)) {
             set.insert("claude".to_owned());
         }
-        Self { words: set, release, api_version }
+        Self { set, release, api_version }
     }
 
     /// Of a model id without prefix: `anthropic.claude-3-5-sonnet-20241022-v2:0`.
@@ -199,7 +199,7 @@ impl Words {
             let rest = words[..words.len() - 1].to_vec();
             let without = Self::new(rest, Some(version), vendor);
             // In `DeepSeek V3` the version is the name.
-            if !without.words.is_empty() {
+            if !without.set.is_empty() {
                 return without;
             }
         }
@@ -251,7 +251,7 @@ impl<'a> Matcher<'a> {
         let claimed = known.iter().filter(|profile| profile.id != model).flat_map(spellings).collect();
         let has_first_version = known.iter().any(|profile| {
             let sibling = Words::of_id(&profile.id);
-            profile.id != model && sibling.words == words.words && sibling.api_version.unwrap_or(1) == 1
+            profile.id != model && sibling.set == words.set && sibling.api_version.unwrap_or(1) == 1
         });
         Self { model, vendor, words, overrides, claimed, has_first_version }
     }
@@ -276,7 +276,7 @@ impl<'a> Matcher<'a> {
             return None;
         }
         let row = Words::of_fragment(fragment, self.vendor);
-        if row.words != self.words.words || row.words.is_empty() {
+        if row.set != self.words.set || row.set.is_empty() {
             return None;
         }
         let release = match (&row.release, &self.words.release) {

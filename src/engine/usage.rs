@@ -109,7 +109,7 @@ impl Usage {
     }
 }
 
-/// The sum of several ModelIds, minute by minute; a value is missing only where every one of them lacks it.
+/// The sum of several `ModelIds`, minute by minute; a value is missing only where every one of them lacks it.
 pub fn sum_minutes<'a>(usage: impl IntoIterator<Item = &'a Usage>) -> Vec<Minute> {
     let mut sums: BTreeMap<i64, Minute> = BTreeMap::new();
     let add = |sum: &mut Option<f64>, value: Option<f64>| {

@@ -20,7 +20,7 @@ pub fn render(problems: &Problems, width: usize, colour: bool) -> String {
             Some(help) => group.element(Level::HELP.message(help)),
             None => group,
         };
-        out.push(renderer.render(&[group]).to_string());
+        out.push(renderer.render(&[group]).clone());
     }
     out.join("\n\n")
 }

@@ -108,7 +108,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
         let Some((name, value)) = line.trim_end().split_once(':') else { break };
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().ok()?,
-            "x-amz-target" => target = value.trim().to_owned(),
+            "x-amz-target" => value.trim().clone_into(&mut target),
             "content-encoding" => gzip = value.contains("gzip"),
             _ => {}
         }
@@ -226,9 +226,10 @@ fn encode(value: &Cbor) -> Vec<u8> {
 }
 
 fn get<'v>(value: &'v Cbor, key: &str) -> &'v Cbor {
-    value.as_map().unwrap().iter().find(|(name, _)| name.as_text() == Some(key)).map(|(_, value)| value).unwrap_or(&Cbor::Null)
+    value.as_map().unwrap().iter().find(|(name, _)| name.as_text() == Some(key)).map_or(&Cbor::Null, |(_, value)| value)
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "times of this century")]
 fn seconds(value: &Cbor) -> i64 {
     match value {
         Cbor::Tag(_, inner) => seconds(inner),
@@ -238,6 +239,7 @@ fn seconds(value: &Cbor) -> i64 {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "samples are so many minutes old")]
 /// Statistics of the samples, as CloudWatch defines them: a period's points, stamped with its start.
 fn metric_data(state: &State, body: &[u8]) -> Cbor {
     let asked: Cbor = ciborium::from_reader(body).unwrap();
@@ -272,6 +274,12 @@ fn metric_data(state: &State, body: &[u8]) -> Cbor {
     Cbor::Map(vec![(text("MetricDataResults"), Cbor::Array(results.collect()))])
 }
 
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "ranks of a few samples"
+)]
 fn statistic(name: &str, mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let count = values.len() as f64;

@@ -1,5 +1,7 @@
 //! Integration tests: the library's public face, and the program as a user runs it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[cfg(feature = "live")]
 mod account;
 mod layers;

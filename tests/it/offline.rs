@@ -59,7 +59,7 @@ fn a_plan_in_every_format() {
     insta::assert_snapshot!("plan_markdown", by_flags(&["--format", "markdown"]).run().stdout(0));
     let coloured = by_flags(&["--color", "always"]).run().stdout(0);
     assert!(coloured.contains("\u{1b}[1m\u{1b}[32m") || coloured.contains("\u{1b}[32m"), "colour on demand");
-    let plain = by_flags(&[]).run().stdout(0);
+    let plain = by_flags(&[]).variable("NO_COLOR", "1").run().stdout(0);
     assert!(!plain.contains('\u{1b}'), "none into a pipe");
     assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain);
     assert!(plain.lines().all(|line| line.chars().count() <= 80), "80 columns");

@@ -72,7 +72,7 @@ impl Program {
     /// Runs with another value after a flag.
     pub(crate) fn run_replacing(mut self, flag: &str, value: &str) -> Run {
         let at = self.arguments.iter().position(|argument| argument == flag).expect("the flag is there");
-        self.arguments[at + 1] = value.to_owned();
+        value.clone_into(&mut self.arguments[at + 1]);
         self.run()
     }
 

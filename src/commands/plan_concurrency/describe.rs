@@ -328,8 +328,8 @@ pub(super) fn warnings(
     let mut warnings = Vec::new();
     for row in gathered.rows.iter().flat_map(Rows::listed) {
         match (row.applied, row.default) {
-            (Some(applied), _) if applied == 0.0 => {
-                warnings.push(format!("`{}` is applied as 0: blocked until AWS Support raises it", row.name))
+            (Some(0.0), _) => {
+                warnings.push(format!("`{}` is applied as 0: blocked until AWS Support raises it", row.name));
             }
             (Some(applied), Some(default)) if applied < default => warnings.push(format!(
                 "`{}` is applied as {}, below AWS's default of {}: ask for the default first",

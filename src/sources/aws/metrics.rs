@@ -59,7 +59,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// `own` are the ModelIds whose requests are described, `shared` the others on the same quota. The window ends at
+    /// `own` are the `ModelIds` whose requests are described, `shared` the others on the same quota. The window ends at
     /// `now_minute` and is widened so that its bounds fit the periods that its age allows.
     pub fn new(own: &[String], shared: &[String], window_minutes: i64, now_minute: i64) -> Self {
         let step = match window_minutes {
@@ -93,7 +93,7 @@ impl Request {
         self.queries.len()
     }
 
-    /// Calls, as long as no page is full: a page holds [`MOST_POINTS`] points.
+    /// Calls, as long as no page is full: a page holds 100,800 points.
     pub fn calls(&self) -> usize {
         self.queries.len().div_ceil(MOST_QUERIES)
     }

@@ -98,7 +98,7 @@ pub async fn pull(aws: &Aws, ask: &Ask, models: &Models, cache: &CodeCache, now:
         let found = application(aws, ask).await?;
         let identity = identity(&found)?;
         let (quotas, metrics) = tokio::join!(quotas_of(identity.clone()), metrics_of(aws, ask, &identity, models, &found, now));
-        return finish(identity, quotas?, metrics, found, notes);
+        return Ok(finish(identity, quotas?, metrics, found, notes));
     }
     let identity = identity(&[])?;
     let with_profiles = async {
@@ -118,7 +118,7 @@ pub async fn pull(aws: &Aws, ask: &Ask, models: &Models, cache: &CodeCache, now:
             "application inference profiles were not listed, and their traffic on this quota is not counted: {error}"
         ));
     }
-    finish(identity, quotas?, metrics, found, notes)
+    Ok(finish(identity, quotas?, metrics, found, notes))
 }
 
 fn finish(
@@ -127,13 +127,13 @@ fn finish(
     metrics: Result<Option<Metrics>, AwsError>,
     profiles: Vec<ApplicationProfile>,
     notes: Vec<String>,
-) -> Result<Pulled, PullError> {
+) -> Pulled {
     let (quotas, account) = quotas.unzip();
     let (metrics, metrics_error) = match metrics {
         Ok(metrics) => (metrics, None),
         Err(error) => (None, Some(error)),
     };
-    Ok(Pulled { identity, quotas, account: account.flatten(), metrics, profiles, metrics_error, notes })
+    Pulled { identity, quotas, account: account.flatten(), metrics, profiles, metrics_error, notes }
 }
 
 /// The account's application profiles; one that is not listed (it belongs to another account) is asked for by itself.

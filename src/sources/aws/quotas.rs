@@ -143,7 +143,13 @@ pub async fn by_code(client: &Client, codes: &[String], with_default: &[String])
 async fn applied(client: &Client, code: &str) -> Result<Option<ServiceQuota>, AwsError> {
     match client.get_service_quota().service_code(SERVICE).quota_code(code).send().await {
         Ok(output) => Ok(output.quota),
-        Err(error) if error.as_service_error().is_some_and(|error| error.is_no_such_resource_exception()) => Ok(None),
+        Err(error)
+            if error.as_service_error().is_some_and(
+                aws_sdk_servicequotas::operation::get_service_quota::GetServiceQuotaError::is_no_such_resource_exception,
+            ) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(AwsError::of(GET_QUOTA, &error)),
     }
 }
@@ -155,7 +161,7 @@ async fn applied(client: &Client, code: &str) -> Result<Option<ServiceQuota>, Aw
 pub async fn default(client: &Client, code: &str) -> Result<Option<ServiceQuota>, AwsError> {
     match client.get_aws_default_service_quota().service_code(SERVICE).quota_code(code).send().await {
         Ok(output) => Ok(output.quota),
-        Err(error) if error.as_service_error().is_some_and(|error| error.is_no_such_resource_exception()) => Ok(None),
+        Err(error) if error.as_service_error().is_some_and(aws_sdk_servicequotas::operation::get_aws_default_service_quota::GetAWSDefaultServiceQuotaError::is_no_such_resource_exception) => Ok(None),
         Err(error) => Err(AwsError::of(GET_DEFAULT, &error)),
     }
 }
