@@ -4,6 +4,8 @@
 
 #[cfg(feature = "live")]
 mod account;
+#[cfg(feature = "live")]
+mod emulators;
 mod layers;
 #[cfg(feature = "live")]
 mod live;
