@@ -4,5 +4,6 @@ pub mod document;
 pub mod json;
 pub mod markdown;
 pub mod number;
+pub mod schema;
 pub mod snippet;
 pub mod terminal;

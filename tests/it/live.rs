@@ -67,6 +67,18 @@ fn plan(account: &Account) -> Program {
     live(account, &["plan", "concurrency", "--model", MODEL, "--max-tokens", "500"])
 }
 
+/// Live plans of several shapes, for whoever checks what they look like.
+pub(crate) fn plans() -> Vec<serde_json::Value> {
+    let mut state = region();
+    state.samples.push((MODEL.to_owned(), "InvocationThrottles", 3, 12.0));
+    let account = Account::start(state);
+    let json = ["plan", "concurrency", "--model", MODEL, "--format", "json"];
+    [vec!["--max-tokens", "500"], vec!["--max-tokens", "500", "--use-observed-ceiling"], vec![]]
+        .into_iter()
+        .map(|more| serde_json::from_str(&live(&account, &[&json[..], &more].concat()).run().stdout).unwrap())
+        .collect()
+}
+
 /// Text with what changes from run to run taken out.
 fn steady(text: &str, account: &Account) -> String {
     text.replace(&account.url, "http://ACCOUNT")

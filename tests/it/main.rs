@@ -4,6 +4,7 @@
 
 #[cfg(feature = "live")]
 mod account;
+mod docs;
 #[cfg(feature = "live")]
 mod emulators;
 mod layers;
