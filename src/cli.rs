@@ -375,7 +375,7 @@ pub struct PlanConcurrencyArgs {
     #[arg(long, help_heading = "Policy")]
     pub reserve_cache_reads: bool,
     /// Plan on what throttled minutes really got, where that is below the applied quota.
-    #[arg(long, help_heading = "Policy", conflicts_with = "offline")]
+    #[arg(long, help_heading = "Policy")]
     pub use_observed_ceiling: bool,
     /// Messages that arrive per minute: the plan says whether it keeps up.
     #[arg(long, value_name = "N", value_parser = parse_amount, help_heading = "Traffic")]

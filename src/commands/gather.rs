@@ -13,6 +13,7 @@ use crate::engine::model_profile::ModelProfile;
 use crate::engine::observed::{Origin, Rows, Traffic, quota_facts, traffic_facts};
 use crate::engine::quota_match::Matcher;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::workload::fields::range_of;
 use crate::engine::workload::{Quantity, Workload};
 use crate::sources::models::Models;
 use crate::sources::{snapshot_file, workload};
@@ -106,6 +107,38 @@ pub fn workload_flags(args: &WorkloadArgs) -> Workload {
     flags.worker.attempts_per_call = number(args.attempts_per_call, "attempts-per-call");
     flags.worker.overhead_s = number(args.overhead, "overhead");
     flags
+}
+
+/// Holds flags to the ranges that the fields of a workload file have.
+///
+/// # Errors
+/// With the first flag that is out of its range.
+pub fn check_ranges(flags: &Workload) -> anyhow::Result<()> {
+    let (worker, call, policy, arrivals) = (&flags.worker, &flags.call, &flags.policy, &flags.arrivals);
+    let checked = [
+        ("worker", "batch_size", &worker.batch_size),
+        ("worker", "parallel_calls", &worker.parallel_calls),
+        ("worker", "calls_per_message", &worker.calls_per_message),
+        ("worker", "attempts_per_call", &worker.attempts_per_call),
+        ("call", "latency_s", &call.latency_s.mean),
+        ("call", "input_tokens", &call.input_tokens.mean),
+        ("call", "output_tokens", &call.output_tokens.mean),
+        ("call", "max_tokens", &call.max_tokens),
+        ("call", "burndown", &call.burndown),
+        ("policy", "headroom", &policy.headroom),
+        ("policy", "throttle_risk", &policy.throttle_risk),
+        ("policy", "tested_in_flight", &policy.tested_in_flight),
+        ("arrivals", "messages_per_min", &arrivals.messages_per_min),
+        ("arrivals", "burst", &arrivals.burst),
+    ];
+    for (section, name, fact) in checked {
+        if let (Some(fact), Some(range)) = (fact, range_of(section, name))
+            && !range.contains(fact.value)
+        {
+            return Err(anyhow::anyhow!("{} {}: expected {}", fact.source, fact.value, range.describe()));
+        }
+    }
+    Ok(())
 }
 
 /// Flags over a workload file.

@@ -5,7 +5,7 @@ mod view;
 
 use anyhow::{Result, anyhow};
 
-use super::gather::{Gathered, Need, gather, route, with_file, workload_flags};
+use super::gather::{Gathered, Need, check_ranges, gather, route, with_file, workload_flags};
 use super::{Report, World, hinted};
 use crate::cli::{PlanConcurrencyArgs, StartArg};
 use crate::engine::advice::{Advice, Ceiling, advise, ceiling, use_ceiling};
@@ -32,7 +32,9 @@ struct Answer {
 
 pub fn run(args: &PlanConcurrencyArgs, world: &World) -> Result<Report> {
     let models = Models::load(args.workload.model.models.as_deref())?;
-    let workload = with_file(flags(args), args.workload.workload.as_deref())?;
+    let flags = flags(args);
+    check_ranges(&flags)?;
+    let workload = with_file(flags, args.workload.workload.as_deref())?;
     let need = need(&workload, args);
     if args.window.dry_run {
         return super::show_usage::dry_run(&workload, route(args.workload.model.route), need, &args.window, &models, world);
@@ -43,7 +45,10 @@ pub fn run(args: &PlanConcurrencyArgs, world: &World) -> Result<Report> {
     if args.use_observed_ceiling {
         match (&ceiling, &gathered.traffic) {
             (Some(ceiling), Some(traffic)) => use_ceiling(&mut gathered.workload, ceiling, &traffic.window),
-            _ => gathered.notes.push("no throttled minute in the window: there is no observed ceiling to plan on".to_owned()),
+            (None, Some(_)) => {
+                gathered.notes.push("no throttled minute in the window: there is no observed ceiling to plan on".to_owned())
+            }
+            (_, None) => gathered.notes.push("no metrics were read: there is no observed ceiling to plan on".to_owned()),
         }
     }
     let inputs = match inputs(&gathered.workload, gathered.profile.as_ref()) {

@@ -326,7 +326,8 @@ fn limits(input: &PlanInput, derived: &Derived) -> Result<Vec<Limit>, PlanError>
                 let held = per_minute.mul_add(s, f * input.tokens.max_tokens);
                 push(LimitId::McItpm, quota / held, after(quota, policy.others_tpm) / held);
             }
-            if let Some(quota) = output_tpm {
+            // A call that answers nothing is not limited by what it answers.
+            if let Some(quota) = output_tpm.filter(|_| input.tokens.output > 0.0) {
                 let made = per_minute * input.tokens.output;
                 push(LimitId::McOtpm, quota / made, after(quota, policy.others_output_tpm) / made);
             }

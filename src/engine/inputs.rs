@@ -206,6 +206,9 @@ pub fn inputs(workload: &Workload, profile: Option<&ModelProfile>) -> Result<Inp
             output.mean
         )));
     }
+    if input.mean + output.mean + cache_write <= 0.0 {
+        return Err(InputsError::Contradiction("a call has neither input nor output tokens".to_owned()));
+    }
     let plan = PlanInput {
         quota,
         latency_s: latency,

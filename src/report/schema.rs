@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::engine::workload::fields::{Field, Kind, QUANTITY_PARTS, Range, of_section, sections};
+use crate::engine::workload::fields::{Field, Kind, LARGEST, QUANTITY_PARTS, Range, of_section, sections};
 
 /// `docs/schema/workload.json`: what editors complete and check against.
 pub fn workload() -> Value {
@@ -51,7 +51,7 @@ fn number(range: Range) -> Value {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!(if range.whole { "integer" } else { "number" }));
     schema.insert(if range.above_low { "exclusiveMinimum" } else { "minimum" }.to_owned(), json!(range.low));
-    if range.high.is_finite() {
+    if range.high < LARGEST {
         schema.insert(if range.below_high { "exclusiveMaximum" } else { "maximum" }.to_owned(), json!(range.high));
     }
     Value::Object(schema)

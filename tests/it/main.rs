@@ -11,6 +11,7 @@ mod layers;
 #[cfg(feature = "live")]
 mod live;
 mod offline;
+mod plan_properties;
 mod program;
 mod quota_names;
 mod vectors;

@@ -139,6 +139,7 @@ fn inputs_that_cannot_be() {
     insta::assert_snapshot!(run(&["--profile", "x"]));
     insta::assert_snapshot!(by_flags(&[]).run_replacing("--latency", "4.5").stderr());
     insta::assert_snapshot!(by_flags(&[]).run_replacing("--model", "claude").stderr());
+    assert_eq!(run(&["--batch-size", "20000"]), "error: --batch-size 20000: expected a whole number of messages, 1 to 10000\n");
     let provisioned = "arn:aws:bedrock:us-east-1:111122223333:provisioned-model/abc";
     insta::assert_snapshot!(by_flags(&[]).run_replacing("--model", provisioned).stderr());
 }

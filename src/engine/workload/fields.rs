@@ -42,8 +42,11 @@ pub struct Field {
     pub help: &'static str,
 }
 
+/// No quantity of a pipeline is larger than this, and products of what is below it stay finite.
+pub const LARGEST: f64 = 1e15;
+
 const fn from(low: f64, unit: &'static str) -> Range {
-    Range { low, above_low: false, high: f64::INFINITY, below_high: false, whole: false, unit }
+    Range { low, above_low: false, high: LARGEST, below_high: false, whole: false, unit }
 }
 
 const fn above(low: f64, unit: &'static str) -> Range {
@@ -76,7 +79,7 @@ pub const FIELDS: &[Field] = {
         field("quotas", "tpm", NumberOrNull(from(0.0, "tokens per minute")), "applied tokens quota"),
         field("quotas", "input_tpm", NumberOrNull(from(0.0, "input tokens per minute")), "bedrock-mantle only"),
         field("quotas", "output_tpm", NumberOrNull(from(0.0, "output tokens per minute")), "bedrock-mantle only"),
-        field("call", "latency_s", Quantity(above(0.0, "seconds")), "from sending a request to its last token"),
+        field("call", "latency_s", Quantity(from(0.001, "seconds")), "from sending a request to its last token"),
         field("call", "input_tokens", Quantity(from(0.0, "tokens")), "without those read from or written to the prompt cache"),
         field("call", "cache_write_tokens", Quantity(from(0.0, "tokens")), "written to the prompt cache; counted like input"),
         field("call", "cache_read_tokens", Quantity(from(0.0, "tokens")), "read from the prompt cache; never settled"),
@@ -95,7 +98,7 @@ pub const FIELDS: &[Field] = {
             Number(whole(1.0, 10_000.0, "calls")),
             "calls that one worker makes at the same time",
         ),
-        field("worker", "calls_per_message", Number(above(0.0, "calls")), "more than 1 for a tool loop"),
+        field("worker", "calls_per_message", Number(from(0.001, "calls")), "more than 1 for a tool loop"),
         field("worker", "attempts_per_call", Number(from(1.0, "attempts")), "mean, retries counted"),
         field("worker", "overhead_s", Number(from(0.0, "seconds")), "work per message outside the call"),
         field(
@@ -166,6 +169,14 @@ pub fn of_section(section: &str) -> impl Iterator<Item = &'static Field> + use<'
     FIELDS.iter().filter(move |field| field.section == section)
 }
 
+/// The range of a numeric field, by its section and name.
+pub fn range_of(section: &str, name: &str) -> Option<Range> {
+    of_section(section).find(|field| field.name == name).and_then(|field| match field.kind {
+        Kind::Number(range) | Kind::NumberOrNull(range) | Kind::Quantity(range) => Some(range),
+        _ => None,
+    })
+}
+
 /// Parts of a quantity that may be given.
 pub const QUANTITY_PARTS: &[&str] = &["mean", "p50", "p90", "p99", "max"];
 
@@ -185,7 +196,7 @@ impl Range {
             unit => format!(" of {unit}"),
         };
         let low = if self.above_low { format!("above {}", self.low) } else { format!("{} or more", self.low) };
-        let bounds = match (self.high.is_finite(), self.below_high) {
+        let bounds = match (self.high < LARGEST, self.below_high) {
             (false, _) => low,
             (true, true) if self.above_low => format!("above {} and below {}", self.low, self.high),
             (true, true) => format!("from {} to below {}", self.low, self.high),
