@@ -63,6 +63,11 @@ fn live(account: &Account, arguments: &[&str]) -> Program {
         .variable("AWS_REGION", "us-east-1")
 }
 
+/// The live plan of the model, as JSON, with more arguments.
+fn plan_json(account: &Account, more: &[&str]) -> Program {
+    live(account, &[&["plan", "concurrency", "--model", MODEL, "--max-tokens", "500", "--format", "json"], more].concat())
+}
+
 fn plan(account: &Account) -> Program {
     live(account, &["plan", "concurrency", "--model", MODEL, "--max-tokens", "500"])
 }
@@ -93,7 +98,7 @@ fn a_live_plan_from_quotas_and_metrics() {
 #[test]
 fn the_first_plan_lists_quotas_and_the_next_ones_ask_by_code() {
     let account = Account::start(region());
-    let command = live(&account, &["plan", "concurrency", "--model", MODEL, "--max-tokens", "500", "--format", "json"]);
+    let command = plan_json(&account, &[]);
     let home = tempfile::tempdir().unwrap();
     let first = command.run_in(home.path()).json(0);
     let mut asked = account.log();
@@ -141,7 +146,7 @@ fn numbers(run: Run) -> (serde_json::Value, Vec<(String, serde_json::Value)>) {
 #[test]
 fn the_same_plan_live_from_a_snapshot_and_by_flags() {
     let account = Account::start(region());
-    let from_live = live(&account, &["plan", "concurrency", "--model", MODEL, "--max-tokens", "500", "--format", "json"]).run();
+    let from_live = plan_json(&account, &[]).run();
     let taken = live(&account, &["snapshot", "--model", MODEL]).run().stdout(0);
     assert!(taken.contains("\"account\": \"********3333\"") && !taken.contains("111122223333"), "the account is masked");
     let from_snapshot = Program::new(&[
@@ -239,14 +244,10 @@ fn usage_with_throttles_and_others() {
     let account = Account::start(state);
     insta::assert_snapshot!(live(&account, &["show", "usage", "--model", MODEL]).run().stdout(0));
     // Others' p99 of one-minute sums is what the plan leaves to them.
-    let json =
-        live(&account, &["plan", "concurrency", "--model", MODEL, "--max-tokens", "500", "--format", "json"]).run().json(0);
+    let json = plan_json(&account, &[]).run().json(0);
     assert_eq!(json["inputs"]["others_rpm"]["value"], 30.0);
     assert_eq!(json["plan"]["observed_ceiling"]["rpm"], 23.0, "20 own and 3 of the profile in the throttled minute");
-    let ceiling = live(
-        &account,
-        &["plan", "concurrency", "--model", MODEL, "--max-tokens", "500", "--format", "json", "--use-observed-ceiling"],
-    );
+    let ceiling = plan_json(&account, &["--use-observed-ceiling"]);
     assert_eq!(ceiling.run().json(1)["inputs"]["rpm"]["value"], 23.0);
     // The profile itself takes its parent's quota, and counts as its own traffic.
     let own = live(
@@ -334,8 +335,7 @@ fn denied_calls_name_the_action_that_is_missing() {
     ");
     // Without profiles there is a plan, which says what it lacks.
     let account = faulty(denied("ListInferenceProfiles"));
-    let json =
-        live(&account, &["plan", "concurrency", "--model", MODEL, "--max-tokens", "500", "--format", "json"]).run().json(0);
+    let json = plan_json(&account, &[]).run().json(0);
     let warnings = json["warnings"].to_string();
     assert!(warnings.contains("application inference profiles were not listed"), "{warnings}");
 }
@@ -343,27 +343,7 @@ fn denied_calls_name_the_action_that_is_missing() {
 #[test]
 fn metrics_that_are_not_needed_may_be_denied() {
     let account = faulty(denied("GetMetricData"));
-    let json = live(
-        &account,
-        &[
-            "plan",
-            "concurrency",
-            "--model",
-            MODEL,
-            "--max-tokens",
-            "500",
-            "--latency",
-            "4s",
-            "--input-tokens",
-            "1617",
-            "--output-tokens",
-            "150",
-            "--format",
-            "json",
-        ],
-    )
-    .run()
-    .json(0);
+    let json = plan_json(&account, &["--latency", "4s", "--input-tokens", "1617", "--output-tokens", "150"]).run().json(0);
     assert!(json["warnings"].to_string().contains("metrics were not read"), "{}", json["warnings"]);
 }
 
@@ -483,6 +463,6 @@ fn init_writes_what_the_account_shows() {
     let from_file = Program::new(&["plan", "concurrency", "w.yaml", "--max-tokens", "500", "--offline", "--format", "json"])
         .file("w.yaml", &text)
         .run();
-    let from_live = live(&account, &["plan", "concurrency", "--model", MODEL, "--max-tokens", "500", "--format", "json"]).run();
+    let from_live = plan_json(&account, &[]).run();
     assert_eq!(from_file.json(0)["plan"]["after_headroom"], from_live.json(0)["plan"]["after_headroom"]);
 }
