@@ -21,7 +21,7 @@ pub fn run(args: &ShowExamplesArgs) -> Result<Report> {
     }
     let mut document = Document::default();
     document.answer(Tone::Plain, "Example workloads");
-    let mut table = Table::new(&["workload", "what it is"]);
+    let mut table = Table::new(&["workload=", "what it is"]);
     let mut views = Vec::new();
     for (name, text) in EXAMPLES {
         let about: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();

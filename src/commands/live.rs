@@ -126,10 +126,7 @@ pub fn dry_run(
     let mut calls = Vec::new();
     if ask.need.quotas {
         calls.push(("ListServiceQuotas".to_owned(), "about 11 pages, on the first plan of a Region".to_owned()));
-        calls.push((
-            "GetServiceQuota, GetAWSDefaultServiceQuota".to_owned(),
-            "at most 6 instead, once the codes are kept".to_owned(),
-        ));
+        calls.push(("Get(AWSDefault)ServiceQuota".to_owned(), "at most 6 instead, once the codes are kept".to_owned()));
     }
     if ask.need.metrics || matches!(ask.id, ModelId::Application { .. }) {
         calls.push(("ListInferenceProfiles".to_owned(), "1: application profiles share the quota".to_owned()));

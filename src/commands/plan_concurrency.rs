@@ -46,7 +46,7 @@ pub fn run(args: &PlanConcurrencyArgs, world: &World) -> Result<Report> {
         match (&ceiling, &gathered.traffic) {
             (Some(ceiling), Some(traffic)) => use_ceiling(&mut gathered.workload, ceiling, &traffic.window),
             (None, Some(_)) => {
-                gathered.notes.push("no throttled minute in the window: there is no observed ceiling to plan on".to_owned())
+                gathered.notes.push("no throttled minute in the window: there is no observed ceiling to plan on".to_owned());
             }
             (_, None) => gathered.notes.push("no metrics were read: there is no observed ceiling to plan on".to_owned()),
         }

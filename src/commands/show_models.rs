@@ -27,27 +27,15 @@ pub fn run(args: &ShowModelsArgs) -> Result<Report> {
     }
     let mut document = Document::default();
     document.answer(Tone::Plain, format!("{} known models", found.len()));
-    let mut table = Table::new(&["model", "burndown>", "max output>", "profiles", "batch", "lifecycle"]);
+    // Lifecycle, batch and token counting are in JSON: an id takes half the width of a terminal.
+    let mut table = Table::new(&["model=", "burndown>", "max output>", "profiles"]);
     for profile in &found {
         let number = |fact: &Option<Fact<f64>>| fact.as_ref().map_or_else(|| "unknown".to_owned(), |fact| count(fact.value));
         let profiles = if profile.profiles.is_empty() { "-".to_owned() } else { profile.profiles.join(" ") };
-        let batch = match profile.batch {
-            Some(true) => "yes",
-            Some(false) => "no",
-            None => "unknown",
-        };
-        let lifecycle = profile.lifecycle.clone().unwrap_or_else(|| "unknown".to_owned());
-        table.row([
-            profile.id.clone(),
-            number(&profile.burndown),
-            number(&profile.max_output_tokens),
-            profiles,
-            batch.to_owned(),
-            lifecycle,
-        ]);
+        table.row([profile.id.clone(), number(&profile.burndown), number(&profile.max_output_tokens), profiles]);
     }
     document.table(table);
-    document.text("Unknown is not 1: a model whose burndown nobody published needs `--burndown`, or a profile of your own with `--models FILE`. Sources and dates are in --format json.");
+    document.text("Unknown is not 1: a model whose burndown nobody published needs `--burndown`, or a profile of your own with `--models FILE`. Sources, dates, lifecycle and batch support are in --format json.");
     let mut notes: Vec<String> = Vec::new();
     for profile in &found {
         notes.extend(profile.notes.iter().map(|note| format!("{}: {note}", profile.id)));

@@ -101,9 +101,9 @@ fn limits_traffic(name: &QuotaName) -> bool {
 
 fn table(rows: &[(&QuotaRow, QuotaName)], of_one_model: bool) -> Table {
     let mut table = if of_one_model {
-        Table::new(&["route", "quota", "applied>", "default>", "code", "adjustable"])
+        Table::new(&["route", "quota", "applied>", "default>", "code=", "adjustable"])
     } else {
-        Table::new(&["model", "quota", "applied>", "default>", "code"])
+        Table::new(&["model", "quota", "applied>", "default>", "code="])
     };
     for (row, name) in rows {
         let amount = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), count);

@@ -102,7 +102,7 @@ fn others(document: &mut Document, traffic: &Traffic) {
         document.text("None of the other ModelIds that were asked for had calls.");
         return;
     }
-    let mut table = Table::new(&["ModelId", "accepted>", "throttled>", "settled tokens>"]);
+    let mut table = Table::new(&["ModelId=", "accepted>", "throttled>", "settled tokens>"]);
     let amount = |value: Option<f64>| value.map_or_else(|| "no data".to_owned(), count);
     for usage in &traffic.others {
         let totals = &usage.totals;
@@ -207,7 +207,7 @@ pub fn dry_run(
     } else {
         document.answer(Tone::Plain, "What would be asked of AWS; nothing was");
     }
-    let mut table = Table::new(&["call", "how often"]);
+    let mut table = Table::new(&["call=", "how often"]);
     for (operation, how_often) in &dry.calls {
         table.row([operation.clone(), how_often.clone()]);
     }

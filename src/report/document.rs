@@ -52,14 +52,16 @@ pub struct Column {
     pub name: &'static str,
     /// Numbers stand to the right.
     pub right: bool,
+    /// Ids to copy: never broken over lines.
+    pub whole: bool,
 }
 
 impl Table {
-    /// Columns by name; a name that ends in `>` holds numbers.
+    /// Columns by name; a name that ends in `>` holds numbers, one in `=` ids that are never broken.
     pub fn new(columns: &[&'static str]) -> Self {
         let column = |name: &&'static str| match name.strip_suffix('>') {
-            Some(name) => Column { name, right: true },
-            None => Column { name, right: false },
+            Some(name) => Column { name, right: true, whole: false },
+            None => Column { name: name.strip_suffix('=').unwrap_or(name), right: false, whole: name.ends_with('=') },
         };
         Self { columns: columns.iter().map(column).collect(), rows: Vec::new(), marked: None }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Grid, presets};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table as Grid, presets};
 
 use super::document::{Block, Document, Table, Tone};
 
@@ -92,6 +92,11 @@ fn grid(table: &Table, width: usize, paint: Paint) -> String {
         grid.add_row(
             row.iter().zip(&table.columns).map(|(text, column)| Cell::new(text).set_alignment(alignment(column.right))),
         );
+    }
+    for (column, of) in grid.column_iter_mut().zip(&table.columns) {
+        if of.whole {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
     let mut out = String::new();
     let head = table.columns.iter().any(|column| !column.name.is_empty());

@@ -120,7 +120,7 @@ fn needed(need: &QuotaNeed) -> String {
 }
 
 fn limits(plan: &Plan) -> Table {
-    let mut table = Table::new(&["", "limit", "full quota>", "planned>", "what it is"]);
+    let mut table = Table::new(&["=", "limit=", "full quota>", "planned>", "what it is"]);
     for (i, limit) in plan.limits.iter().enumerate() {
         let binds = limit.id == plan.binding;
         if binds {
@@ -146,7 +146,7 @@ fn operation(document: &mut Document, answer: &Answer) {
         Some(recommended) => format!("At {}", plural(f64::from(recommended), "worker")),
         None => "What two workers would offer".to_owned(),
     });
-    let mut table = Table::new(&["a minute", "used>", "quota>", "share>", "chance over"]);
+    let mut table = Table::new(&["a minute=", "used>", "quota>", "share>", "chance over"]);
     let mut row = |what: &str, used: f64, quota: Option<f64>, exceeds: Option<Option<f64>>| {
         let share = quota.filter(|&quota| quota > 0.0).map_or_else(|| "-".to_owned(), |quota| percent(used / quota));
         let exceeds = match (exceeds, quota) {
@@ -192,7 +192,7 @@ fn operation(document: &mut Document, answer: &Answer) {
 }
 
 fn sensitivity(answer: &Answer) -> Table {
-    let mut table = Table::new(&["change", "workers>", "MaximumConcurrency>", "messages a minute>"]);
+    let mut table = Table::new(&["change=", "workers>", "MaximumConcurrency>", "messages a minute>"]);
     let before = answer.plan.least;
     for variation in &answer.sensitivity {
         let difference = variation.least - before;
@@ -240,7 +240,7 @@ fn deploy(answer: &Answer) -> Vec<String> {
 fn quotas(document: &mut Document, answer: &Answer) {
     let (Some(rows), Some(region)) = (&answer.gathered.rows, &answer.gathered.region) else { return };
     document.section("Quotas");
-    let mut table = Table::new(&["quota", "applied>", "default>", "code", "adjustable"]);
+    let mut table = Table::new(&["quota", "applied>", "default>", "code=", "adjustable"]);
     let amount = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), count);
     for row in rows.listed() {
         let adjustable = match row.adjustable {
