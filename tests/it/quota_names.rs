@@ -125,3 +125,29 @@ fn no_row_belongs_to_two_different_models() {
         assert!(claimants.len() <= 1, "{name}: {claimants:?}");
     }
 }
+
+proptest::proptest! {
+    /// A name or an id that nobody has seen is read or refused, never a crash; and a row is only ever one model's by rule.
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,80}", head in proptest::sample::select(vec![
+        "", "On-demand model inference tokens per minute for ", "Cross-region model inference requests per minute for ",
+        "Model invocation max tokens per day for ", "Batch inference job size for ",
+    ])) {
+        let name = format!("{head}{text}");
+        if let Some(quota) = QuotaName::parse(&name) {
+            let model = quota.model.unwrap_or_default();
+            Matcher::new("anthropic.claude-sonnet-4-6", &[]).matches(&model);
+        }
+        let _ = forebay::engine::model_id::ModelId::parse(&text);
+        Matcher::new(&text, &[]).matches("Anthropic Claude Sonnet 4.6");
+    }
+
+    /// Case, double spaces and a trailing dot, all seen in AWS's lists, change nothing.
+    #[test]
+    fn spelling_noise_changes_nothing(at in 0..1297_usize, spaces in 1..4_usize) {
+        let (_, _, name) = names().nth(at).unwrap();
+        let noisy = format!("{}.", name.trim().trim_end_matches('.').replace(' ', &" ".repeat(spaces)));
+        let kinds = |name: &str| QuotaName::parse(name).map(|quota| (kind(&quota), quota.model, quota.long_context));
+        proptest::prop_assert_eq!(kinds(name), kinds(&noisy));
+    }
+}
