@@ -94,7 +94,8 @@ fn grid(table: &Table, width: usize, paint: Paint) -> String {
         );
     }
     for (column, of) in grid.column_iter_mut().zip(&table.columns) {
-        if of.whole {
+        // A number that is broken in two is two numbers.
+        if of.whole || of.right {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
