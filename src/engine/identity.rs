@@ -27,8 +27,6 @@ pub enum IdentityError {
     Unmetered { given: String, kind: UnmeteredKind },
     #[error("`{given}` is an application inference profile, and what it was copied from is not known")]
     Unresolved { given: String },
-    #[error("bedrock-mantle serves models in the Region only, and `{given}` goes the {route} route")]
-    MantleRoute { given: String, route: Route },
     #[error("`{given}` names the Region {named}, and the workload is in {region}")]
     OtherRegion { given: String, named: String, region: String },
 }
@@ -43,7 +41,6 @@ impl IdentityError {
             Self::Unresolved { .. } => Some(
                 "drop `--offline` to ask AWS, use a snapshot that was taken with it, or give the id of the profile's parent",
             ),
-            Self::MantleRoute { .. } => Some("give the bare model id"),
             Self::Unmetered { .. } | Self::OtherRegion { .. } => None,
         }
     }
@@ -90,9 +87,6 @@ impl Identity {
             && said != identity.route
         {
             return Err(IdentityError::OtherRoute { given: identity.given, found: identity.route, said });
-        }
-        if endpoint == Endpoint::BedrockMantle && identity.route != Route::OnDemand {
-            return Err(IdentityError::MantleRoute { given: identity.given, route: identity.route });
         }
         Ok(identity)
     }
@@ -168,14 +162,5 @@ mod tests {
         );
         assert!(error("arn:aws:bedrock:us-east-1:1:provisioned-model/x", None, &[]).contains("model units"));
         assert!(error("a1b2c3d4e5f6", None, &[]).contains("not known"));
-        let mantle = Identity::new(
-            "us.anthropic.claude-opus-5",
-            &ModelId::parse("us.anthropic.claude-opus-5").unwrap(),
-            Endpoint::BedrockMantle,
-            None,
-            None,
-            &[],
-        );
-        assert!(matches!(mantle, Err(IdentityError::MantleRoute { .. })));
     }
 }

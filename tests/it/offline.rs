@@ -100,7 +100,7 @@ fn mantle_has_two_quotas_and_no_burndown() {
         "concurrency",
         "--offline",
         "--model",
-        "anthropic.claude-opus-5",
+        "us.anthropic.claude-opus-5",
         "--endpoint",
         "bedrock-mantle",
         "--input-tpm",

@@ -6,7 +6,7 @@ use crate::engine::advice::{Advice, Ceiling};
 use crate::engine::concurrency::sensitivity::QuotaNeed;
 use crate::engine::concurrency::{LARGEST_MAXIMUM_CONCURRENCY, LimitId, Plan, Quota};
 use crate::engine::inputs::{Inputs, Value};
-use crate::engine::model_id::Endpoint;
+use crate::engine::model_id::{Endpoint, Route};
 use crate::engine::observed::Rows;
 use crate::engine::quota_match::Row;
 use crate::engine::snapshot::QuotaRow;
@@ -374,6 +374,15 @@ pub(super) fn warnings(
             "in {} with throttles the account got {} at most, less than the quota: {plan_on}",
             plural(minutes(ceiling), "minute"),
             got.join(" and ")
+        ));
+    }
+    if let Some(identity) = &gathered.identity
+        && identity.endpoint == Endpoint::BedrockMantle
+        && identity.route != Route::OnDemand
+    {
+        warnings.push(format!(
+            "bedrock-mantle serves models in the Region only: a call of `{}` fails there, call `{}`",
+            identity.given, identity.model
         ));
     }
     let tokens = &inputs.plan.tokens;
