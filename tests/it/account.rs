@@ -40,6 +40,8 @@ pub(crate) struct State {
     pub(crate) samples: Vec<(String, &'static str, i64, f64)>,
     /// Status codes of series, by metric, where they are not Complete.
     pub(crate) status: BTreeMap<&'static str, &'static str>,
+    /// Cut every series in two pages: the first has one point of each and is partial.
+    pub(crate) metric_pages: bool,
     /// Id, name, model ARNs.
     pub(crate) profiles: Vec<(&'static str, &'static str, Vec<String>)>,
     pub(crate) faults: Vec<Fault>,
@@ -244,6 +246,7 @@ fn seconds(value: &Cbor) -> i64 {
 fn metric_data(state: &State, body: &[u8]) -> Cbor {
     let asked: Cbor = ciborium::from_reader(body).unwrap();
     let (start, end) = (seconds(get(&asked, "StartTime")), seconds(get(&asked, "EndTime")));
+    let second = get(&asked, "NextToken").as_text().is_some();
     let now = jiff::Timestamp::now().as_second();
     let results = get(&asked, "MetricDataQueries").as_array().unwrap().iter().map(|query| {
         let stat = get(query, "MetricStat");
@@ -261,8 +264,14 @@ fn metric_data(state: &State, body: &[u8]) -> Cbor {
         }
         let points: Vec<(i64, f64)> =
             periods.into_iter().map(|(time, values)| (time, statistic(get(stat, "Stat").as_text().unwrap(), values))).collect();
+        let points = match (state.metric_pages, second) {
+            (true, false) => points.into_iter().take(1).collect(),
+            (true, true) => points.into_iter().skip(1).collect(),
+            (false, _) => points,
+        };
         let times = points.iter().map(|(time, _)| Cbor::Tag(1, Box::new(Cbor::Integer((*time).into())))).collect();
-        let status = state.status.get(name).copied().unwrap_or("Complete");
+        let whole = if state.metric_pages && !second { "PartialData" } else { "Complete" };
+        let status = state.status.get(name).copied().unwrap_or(whole);
         Cbor::Map(vec![
             (text("Id"), get(query, "Id").clone()),
             (text("Label"), text(name)),
@@ -271,7 +280,11 @@ fn metric_data(state: &State, body: &[u8]) -> Cbor {
             (text("StatusCode"), text(status)),
         ])
     });
-    Cbor::Map(vec![(text("MetricDataResults"), Cbor::Array(results.collect()))])
+    let mut answer = vec![(text("MetricDataResults"), Cbor::Array(results.collect()))];
+    if state.metric_pages && !second {
+        answer.push((text("NextToken"), text("2")));
+    }
+    Cbor::Map(answer)
 }
 
 #[expect(

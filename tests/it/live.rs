@@ -276,6 +276,19 @@ fn usage_with_throttles_and_others() {
 }
 
 #[test]
+fn a_series_over_two_pages_is_whole_at_its_end() {
+    let usage = |pages| {
+        let account = Account::start(State { metric_pages: pages, ..region() });
+        let json = live(&account, &["show", "usage", "--model", MODEL, "--format", "json"]).run().json(0);
+        (account.log().iter().filter(|operation| *operation == "GetMetricData").count(), json)
+    };
+    let (one, two) = (usage(false), usage(true));
+    assert_eq!((one.0, two.0), (1, 2));
+    assert_eq!(one.1, two.1);
+    assert_eq!(two.1["own"]["partial"], false);
+}
+
+#[test]
 fn what_is_missing_is_listed_with_the_flag_and_the_reason() {
     let mut state = region();
     state.samples.clear();
