@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use super::{World, hinted};
 use crate::cli::{AwsArgs, EndpointArg, ModelArgs, QuotaArg, RouteArg, WorkloadArgs};
 use crate::engine::fact::{Fact, Source};
-use crate::engine::identity::Identity;
+use crate::engine::identity::{Identity, IdentityError};
 use crate::engine::model_id::{Endpoint, ModelId, Route};
 use crate::engine::model_profile::ModelProfile;
 use crate::engine::observed::{Origin, Rows, Traffic, quota_facts, traffic_facts};
@@ -204,13 +204,23 @@ pub fn gather(
             Origin { region: snapshot.region.clone(), file: Some((path.display().to_string(), snapshot.taken_at.clone())) };
         return fill(workload, identity, &snapshot, &origin, models);
     }
-    // An application profile says nothing of its model: AWS has to be asked even where all numbers are given.
-    let unresolved = matches!(id, ModelId::Application { .. });
+    // An application profile says nothing of its model: what the model profile would give has to come from elsewhere.
+    let unresolved =
+        matches!(id, ModelId::Application { .. }) && (workload.call.burndown.is_none() || workload.call.max_tokens.is_none());
     if !aws.offline && (need.anything() || unresolved) {
         let ask = LiveAsk { given, id, endpoint, said_route, need, window_minutes };
         return live(workload, ask, aws, models, world);
     }
-    let identity = Identity::new(&given, &id, endpoint, said_route, region.as_deref(), &[])?;
+    let identity = match Identity::new(&given, &id, endpoint, said_route, region.as_deref(), &[]) {
+        Ok(identity) => identity,
+        // With every number given nothing hangs on what the profile was copied from.
+        Err(IdentityError::Unresolved { given }) if !unresolved && !need.anything() => {
+            let notes = vec![format!("what `{given}` was copied from was not asked: its route and quota are taken as given")];
+            return Ok(Gathered { workload, region, notes, ..Gathered::default() });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let region = region.or_else(|| named_region(&id));
     let profile = profile(&identity, models);
     Ok(Gathered { workload, identity: Some(identity), profile, region, ..Gathered::default() })
 }
@@ -229,6 +239,15 @@ pub struct LiveAsk {
 #[cfg(feature = "live")]
 fn live(workload: Workload, ask: LiveAsk, aws: &AwsArgs, models: &Models, world: &World) -> anyhow::Result<Gathered> {
     super::live::gather(workload, ask, aws, models, world)
+}
+
+/// The Region that an ARN names.
+pub fn named_region(id: &ModelId) -> Option<String> {
+    match id {
+        ModelId::Base(base) => base.region.clone(),
+        ModelId::Application { region, .. } => region.clone(),
+        ModelId::Unmetered { .. } => None,
+    }
 }
 
 #[cfg(not(feature = "live"))]

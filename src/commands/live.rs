@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use jiff::Timestamp;
 
-use super::gather::{Gathered, LiveAsk, fill};
+use super::gather::{Gathered, LiveAsk, fill, named_region};
 use super::{World, hinted};
 use crate::cli::AwsArgs;
 use crate::engine::model_id::ModelId;
@@ -79,12 +79,7 @@ fn plain(error: PullError) -> anyhow::Error {
 }
 
 pub fn gather(workload: Workload, ask: LiveAsk, args: &AwsArgs, models: &Models, world: &World) -> anyhow::Result<Gathered> {
-    let named = match &ask.id {
-        ModelId::Base(base) => base.region.clone(),
-        ModelId::Application { region, .. } => region.clone(),
-        ModelId::Unmetered { .. } => None,
-    };
-    let region = workload.region.as_ref().map(|region| region.value.clone()).or(named);
+    let region = workload.region.as_ref().map(|region| region.value.clone()).or_else(|| named_region(&ask.id));
     let session = Session::open(args, region, world)?;
     let call = &workload.call;
     let metrics_needed =

@@ -145,6 +145,16 @@ fn inputs_that_cannot_be() {
 }
 
 #[test]
+fn an_application_profile_offline() {
+    let arn = "arn:aws:bedrock:us-east-1:111122223333:application-inference-profile/abcdef123456";
+    // With every number given nothing hangs on its parent.
+    let given = by_flags(&["--burndown", "5", "--format", "json"]).run_replacing("--model", arn).json(0);
+    assert_eq!(given["plan"]["recommended"], 5);
+    assert!(given["warnings"].to_string().contains("was not asked"), "{}", given["warnings"]);
+    insta::assert_snapshot!(by_flags(&[]).run_replacing("--model", arn).stderr());
+}
+
+#[test]
 fn what_is_missing_offline() {
     insta::assert_snapshot!(
         Program::new(&["plan", "concurrency", "--offline", "--model", "us.anthropic.claude-fable-5"]).run().stderr()

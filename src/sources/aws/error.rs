@@ -79,6 +79,7 @@ impl AwsError {
                 Some(profile) => format!("run `aws sso login --profile {profile}` and try again"),
                 None => "run `aws sso login` and try again".to_owned(),
             },
+            Self::BadCredentials { profile: None, .. } => Self::NoCredentials.hint(),
             Self::BadCredentials { .. } => {
                 "check the credentials profile (`aws sts get-caller-identity` shows what it yields)".to_owned()
             }
