@@ -78,12 +78,16 @@ impl Aws {
             .provide_credentials()
             .await
             .map_err(|error| AwsError::of_credentials(&error, connection.profile.as_deref()))?;
+        // Rows differ between accounts. Where the chain does not say which account it is, the key stands for it.
+        let caller = credentials.account_id().map_or_else(|| credentials.access_key_id(), |account| account.as_str());
+        let caller = code_cache::fingerprint(caller);
         let config = config.into_builder().credentials_provider(SharedCredentialsProvider::new(credentials)).build();
         Ok(Self {
             cache_key: code_cache::Key {
                 region: region.clone(),
                 endpoint: config.endpoint_url().map(str::to_owned),
                 profile: connection.profile.clone(),
+                caller,
             },
             region,
             quotas: aws_sdk_servicequotas::Client::new(&config),

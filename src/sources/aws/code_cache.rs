@@ -19,6 +19,15 @@ pub struct Key {
     pub region: String,
     pub endpoint: Option<String>,
     pub profile: Option<String>,
+    /// The account or access key, as a [`fingerprint`].
+    pub caller: String,
+}
+
+/// FNV-1a: tells callers apart without writing down who they are. It protects nothing.
+pub fn fingerprint(text: &str) -> String {
+    let hash =
+        text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x}")
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,7 +59,7 @@ impl CodeCache {
             let text = text.as_deref().unwrap_or("default");
             text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect::<String>()
         };
-        let name = format!("codes_{}_{}_{}.json", key.region, word(&key.endpoint), word(&key.profile));
+        let name = format!("codes_{}_{}_{}_{}.json", key.region, word(&key.endpoint), word(&key.profile), key.caller);
         Some(self.folder.as_ref()?.join(name))
     }
 
@@ -95,7 +104,12 @@ mod tests {
     use super::*;
 
     fn key(region: &str) -> Key {
-        Key { region: region.into(), endpoint: Some("http://127.0.0.1:1".into()), profile: None }
+        Key {
+            region: region.into(),
+            endpoint: Some("http://127.0.0.1:1".into()),
+            profile: None,
+            caller: fingerprint("111122223333"),
+        }
     }
 
     #[test]
@@ -108,6 +122,9 @@ mod tests {
         let kept = QuotaRow { applied: None, default: None, ..row };
         assert_eq!(cache.load(&key("us-east-1"), 2000), Some(vec![kept]));
         assert_eq!(cache.load(&key("eu-west-1"), 2000), None, "another Region");
+        let other = Key { caller: fingerprint("444455556666"), ..key("us-east-1") };
+        assert_eq!(cache.load(&other, 2000), None, "another account");
+        assert_eq!(fingerprint("a"), "af63dc4c8601ec8c", "FNV-1a of one letter, from its authors' table");
         assert_eq!(cache.load(&key("us-east-1"), 1000 + 7 * 86_400), None, "too old");
         assert_eq!(cache.load(&key("us-east-1"), 900), None, "from the future");
         cache.forget(&key("us-east-1"));
