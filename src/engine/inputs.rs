@@ -165,8 +165,10 @@ pub fn inputs(workload: &Workload, profile: Option<&ModelProfile>) -> Result<Inp
         &call.output_tokens,
         missing("call.output_tokens", "mean output tokens of one call", "--output-tokens 150"),
     );
-    let unset = call.max_tokens.is_none();
-    let model_maximum = profile.and_then(|profile| profile.max_output_tokens.clone());
+    // A call that generates nothing (embeddings, reranking) has no output limit and nothing that could burn down.
+    let silent = |value: f64| (output.mean == 0.0).then(|| Fact::new(value, Source::Default("no output tokens")));
+    let unset = call.max_tokens.is_none() && output.mean != 0.0;
+    let model_maximum = silent(0.0).or_else(|| profile.and_then(|profile| profile.max_output_tokens.clone()));
     let max_tokens = c.needed(
         "max_tokens",
         call.max_tokens.clone().or(model_maximum),
@@ -180,7 +182,7 @@ pub fn inputs(workload: &Workload, profile: Option<&ModelProfile>) -> Result<Inp
     let burndown = if mantle {
         1.0
     } else {
-        let known = profile.and_then(|profile| profile.burndown.clone());
+        let known = profile.and_then(|profile| profile.burndown.clone()).or_else(|| silent(1.0));
         c.needed(
             "burndown",
             call.burndown.clone().or(known),
@@ -359,6 +361,16 @@ mod tests {
         let inputs = inputs(&workload, Some(&profile)).unwrap();
         assert_eq!(inputs.plan.tokens.max_tokens, 64_000.0);
         assert!(inputs.assumptions[0].contains("64000"), "{:?}", inputs.assumptions);
+    }
+
+    #[test]
+    fn an_embedding_has_no_output_to_limit() {
+        let mut workload = complete();
+        (workload.call.max_tokens, workload.call.burndown) = (None, None);
+        workload.call.output_tokens.mean = flag(0.0);
+        let inputs = inputs(&workload, None).unwrap();
+        assert_eq!((inputs.plan.tokens.max_tokens, inputs.plan.burndown), (0.0, 1.0));
+        assert_eq!(inputs.plan.derived().reserved_tokens, 1617.0);
     }
 
     #[test]
