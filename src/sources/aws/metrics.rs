@@ -67,7 +67,8 @@ impl Request {
             minutes if minutes <= FIVE_MINUTES_KEPT => 5,
             _ => 60,
         };
-        let end_minute = now_minute - now_minute.rem_euclid(step);
+        // Up, not down: an end in the future costs nothing, and one in the past the newest hour.
+        let end_minute = (now_minute + step - 1).div_euclid(step) * step;
         let start_minute = end_minute - (window_minutes + step - 1) / step * step;
         // One minute less than what is kept: time passes between this line and CloudWatch's clock.
         let minutes_from = start_minute.max(now_minute - MINUTES_KEPT + 1);
@@ -263,6 +264,7 @@ mod tests {
         assert_eq!((month.start_minute % 5, month.end_minute % 5), (0, 0));
         assert_eq!(month.minutes_from, 1_000_003 - 15 * 1440 + 1, "minutes are only there for 15 days");
         let quarter = request(90 * 1440).window;
+        assert!(month.end_minute >= 1_000_003 && quarter.end_minute >= 1_000_003, "the newest calls are within");
         assert_eq!((quarter.start_minute % 60, quarter.end_minute % 60), (0, 0));
     }
 
