@@ -144,13 +144,16 @@ fn reasons(missing: &[Missing], gathered: &Gathered) -> Vec<String> {
     {
         let region = gathered.region.as_deref().unwrap_or("this Region");
         if let Some(nearest) = rows.not_matched() {
-            let nearest = if nearest.is_empty() {
-                "no row of this route at all".to_owned()
+            let where_to_look = if !rows.elsewhere.is_empty() {
+                let scopes: Vec<String> = rows.elsewhere.iter().map(ToString::to_string).collect();
+                format!("it has rows for {}", scopes.join(", "))
+            } else if nearest.is_empty() {
+                "there is no row of this route at all".to_owned()
             } else {
                 format!("the nearest names are {}", nearest.join(", "))
             };
             reasons.push(format!(
-                "Service Quotas of {region} has no row for {} on the {} route; {nearest}.",
+                "Service Quotas of {region} has no row for {} on the {} route; {where_to_look}.",
                 identity.model, identity.route
             ));
         }

@@ -14,6 +14,8 @@ use super::workload::{Quantity, Quotas, Workload};
 pub struct Rows {
     /// Whether bedrock-mantle's quotas meter the model.
     pub mantle: bool,
+    /// Other scopes in which the model has a quota per minute: where to look when this route has none.
+    pub elsewhere: Vec<Scope>,
     /// Requests per minute; bedrock-mantle has none.
     pub rpm: Row,
     pub tpm: Row,
@@ -44,8 +46,20 @@ impl Rows {
         };
         let per_minute = |metric, of_mantle| if of_mantle == mantle { row(minute, metric) } else { Row::NoSuchRow };
         let daily = |scope| if mantle { Row::NoSuchRow } else { row(scope, Metric::TokensPerDay) };
+        let mut elsewhere: Vec<Scope> = matcher
+            .rows(&list.rows)
+            .into_iter()
+            .filter_map(|row| QuotaName::parse(&row.name))
+            .filter(|name| {
+                matches!(name.scope, Scope::OnDemand | Scope::Geo | Scope::Global | Scope::Mantle) && name.scope != minute
+            })
+            .map(|name| name.scope)
+            .collect();
+        elsewhere.sort_unstable();
+        elsewhere.dedup();
         Self {
             mantle,
+            elsewhere,
             rpm: per_minute(Metric::RequestsPerMinute, false),
             tpm: per_minute(Metric::TokensPerMinute, false),
             input_tpm: per_minute(Metric::InputTokensPerMinute, true),

@@ -302,6 +302,13 @@ fn what_is_missing_is_listed_with_the_flag_and_the_reason() {
 
     hint: give them by flags or in a workload file; `forebay init` writes one to fill in
     ");
+    // The same model by a route that has no row.
+    let other_route = live(&account, &["plan", "concurrency", "--model", "anthropic.claude-sonnet-4-6", "--max-tokens", "500"]);
+    let text = other_route.run().stderr();
+    assert!(
+        text.contains("no row for anthropic.claude-sonnet-4-6 on the on-demand route; it has rows for geo, global."),
+        "{text}"
+    );
     let elsewhere = live(&account, &["plan", "concurrency", "--model", "us.anthropic.claude-opus-5-5", "--max-tokens", "500"]);
     insta::assert_snapshot!(elsewhere.run().stderr(), @"
     error: no plan: these inputs are not known
