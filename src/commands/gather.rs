@@ -298,7 +298,10 @@ pub fn fill(
             Some(rows)
         }
     };
-    let traffic = Traffic::of(snapshot, &identity, &shared_ids(&identity, profile.as_ref(), snapshot));
+    // AWS/Bedrock's metrics are of bedrock-runtime, whatever id they are under.
+    let runtime = identity.endpoint == Endpoint::BedrockRuntime;
+    let shared = shared_ids(&identity, profile.as_ref(), snapshot);
+    let traffic = if runtime { Traffic::of(snapshot, &identity, &shared) } else { None };
     if let Some(traffic) = &traffic {
         let observed = traffic_facts(traffic, origin);
         workload.call.fill_whole(observed.call.clone());

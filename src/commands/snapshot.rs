@@ -10,6 +10,7 @@ pub fn run(args: &SnapshotArgs, world: &World) -> Result<Report> {
     use super::gather::{Need, parsed_id, with_file};
     use super::hinted;
     use crate::engine::fact::{Fact, Source};
+    use crate::engine::model_id::Endpoint;
     use crate::engine::workload::Workload;
     use crate::sources::aws::pull::Ask;
     use crate::sources::models::Models;
@@ -45,7 +46,7 @@ pub fn run(args: &SnapshotArgs, world: &World) -> Result<Report> {
             endpoint: workload.endpoint_or_default(),
             said_route: None,
             quotas: true,
-            window_minutes: Some(args.window.window.minutes),
+            window_minutes: (workload.endpoint_or_default() == Endpoint::BedrockRuntime).then_some(args.window.window.minutes),
         });
     }
     if args.window.dry_run {

@@ -5,7 +5,7 @@ use super::identity::Identity;
 use super::model_id::Endpoint;
 use super::quota_match::{Found, Matcher, Row, day_scope, minute_scope};
 use super::quota_name::{Metric, QuotaName, Scope};
-use super::snapshot::{QuotaList, QuotaRow, Snapshot};
+use super::snapshot::{QuotaList, QuotaRow, Snapshot, mask_accounts};
 use super::usage::{Distribution, Minute, Peak, ThrottleEvidence, Usage, peak, sum_minutes, throttle_evidence};
 use super::workload::{Quantity, Quotas, Workload};
 
@@ -123,7 +123,9 @@ impl Traffic {
     /// `None` where the snapshot has no metrics of this model.
     pub fn of(snapshot: &Snapshot, identity: &Identity, shared_ids: &[String]) -> Option<Self> {
         let metrics = snapshot.metrics.as_ref()?;
-        if !metrics.asked.iter().any(|id| identity.own_ids.contains(id)) {
+        // Snapshots have no account ids: an ARN is looked up as it was written there.
+        let own_ids: Vec<String> = identity.own_ids.iter().map(|id| mask_accounts(id)).collect();
+        if !metrics.described.iter().any(|id| own_ids.contains(id)) {
             return None;
         }
         // A call by ARN may be counted under id or ARN: the one with more calls is the workload's series.
@@ -131,7 +133,7 @@ impl Traffic {
         let own = metrics
             .usage
             .iter()
-            .filter(|usage| identity.own_ids.contains(&usage.model_id))
+            .filter(|usage| own_ids.contains(&usage.model_id))
             .max_by(|a, b| calls(a).total_cmp(&calls(b)))
             .cloned();
         let others: Vec<Usage> = metrics.usage.iter().filter(|usage| shared_ids.contains(&usage.model_id)).cloned().collect();
@@ -306,6 +308,7 @@ mod tests {
                 usage("unrelated", &[(1, 1000.0, 1000.0)]),
             ],
             asked: vec!["us.m.x-1".into()],
+            described: vec!["us.m.x-1".into()],
         };
         let snapshot = Snapshot {
             schema: SNAPSHOT_SCHEMA,

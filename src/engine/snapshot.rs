@@ -77,6 +77,28 @@ pub struct Metrics {
     pub usage: Vec<Usage>,
     /// Every ModelId that was asked for: one without an entry in `usage` had no data.
     pub asked: Vec<String>,
+    /// Those of them whose single requests were asked for: latency, tokens, errors. Of the rest only sums are known.
+    pub described: Vec<String>,
+}
+
+impl Metrics {
+    /// Adds another model's metrics over the same window. Of an id that both have, the entry that describes it stays.
+    pub fn merge(&mut self, other: Self) {
+        for usage in other.usage {
+            let describes = other.described.contains(&usage.model_id) && !self.described.contains(&usage.model_id);
+            match self.usage.iter_mut().find(|known| known.model_id == usage.model_id) {
+                Some(known) if describes => *known = usage,
+                Some(_) => {}
+                None => self.usage.push(usage),
+            }
+        }
+        for (ids, more) in [(&mut self.asked, other.asked), (&mut self.described, other.described)] {
+            ids.extend(more);
+            ids.sort();
+            ids.dedup();
+        }
+        self.usage.sort_by(|a, b| a.model_id.cmp(&b.model_id));
+    }
 }
 
 /// The window of a metrics query, in minutes since the Unix epoch; the end is exclusive.
@@ -116,6 +138,40 @@ pub struct ApplicationProfile {
     pub route: Route,
 }
 
+/// Account ids inside a text, such as those of ARNs, masked.
+pub fn mask_accounts(text: &str) -> String {
+    let mut out = String::new();
+    let mut digits = String::new();
+    for c in text.chars().chain(std::iter::once('\0')) {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        // An account id has twelve digits, and an ARN sets it between colons.
+        let account = digits.len() == 12 && c == ':' && out.ends_with(':');
+        out.push_str(&if account { mask_account(&digits) } else { digits.clone() });
+        digits.clear();
+        if c != '\0' {
+            out.push(c);
+        }
+    }
+    out
+}
+
+impl Snapshot {
+    /// The same without account ids, wherever an id or an error text carried one.
+    pub fn masked(mut self) -> Self {
+        let mask = |ids: &mut Vec<String>| ids.iter_mut().for_each(|id| *id = mask_accounts(id));
+        mask(&mut self.notes);
+        if let Some(metrics) = &mut self.metrics {
+            mask(&mut metrics.asked);
+            mask(&mut metrics.described);
+            metrics.usage.iter_mut().for_each(|usage| usage.model_id = mask_accounts(&usage.model_id));
+        }
+        self
+    }
+}
+
 /// `111122223333` as `********3333`.
 pub fn mask_account(account: &str) -> String {
     let kept = account.len().saturating_sub(4);
@@ -130,6 +186,37 @@ mod tests {
     fn an_account_keeps_its_last_four_digits() {
         assert_eq!(mask_account("111122223333"), "********3333");
         assert_eq!(mask_account("12"), "12");
+    }
+
+    #[test]
+    fn accounts_inside_arns_are_masked_and_other_digits_are_not() {
+        let arn = "arn:aws:bedrock:us-east-1:111122223333:inference-profile/us.m.x-20250514-v1:0 of 111122223333";
+        assert_eq!(
+            mask_accounts(arn),
+            "arn:aws:bedrock:us-east-1:********3333:inference-profile/us.m.x-20250514-v1:0 of 111122223333"
+        );
+        assert_eq!(mask_accounts("arn:aws:iam::111122223333:user/bob"), "arn:aws:iam::********3333:user/bob");
+        assert_eq!(mask_accounts(""), "");
+    }
+
+    #[test]
+    fn of_two_entries_of_an_id_the_one_that_describes_it_stays() {
+        let metrics = |described: &str, id: &str, throttles| Metrics {
+            window: Window { start_minute: 0, end_minute: 60, minutes_from: 0 },
+            usage: vec![Usage {
+                model_id: id.into(),
+                totals: crate::engine::usage::Totals { throttles: Some(throttles), ..Default::default() },
+                ..Usage::default()
+            }],
+            asked: vec![id.into()],
+            described: vec![described.into()],
+        };
+        let mut merged = metrics("a", "b", 1.0);
+        merged.merge(metrics("b", "b", 2.0));
+        assert_eq!((merged.usage.len(), merged.usage[0].totals.throttles), (1, Some(2.0)));
+        merged.merge(metrics("c", "b", 3.0));
+        assert_eq!(merged.usage[0].totals.throttles, Some(2.0));
+        assert_eq!(merged.described, ["a", "b", "c"]);
     }
 
     #[test]

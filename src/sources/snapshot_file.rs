@@ -72,6 +72,7 @@ mod tests {
                     ..Usage::default()
                 }],
                 asked: vec!["m".into()],
+                described: vec!["m".into()],
             }),
             application_profiles: vec![ApplicationProfile {
                 id: "a".into(),

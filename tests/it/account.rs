@@ -255,10 +255,14 @@ fn metric_data(state: &State, body: &[u8]) -> Cbor {
         let dimensions = get(metric, "Dimensions").as_array().unwrap();
         let model = get(&dimensions[0], "Value").as_text().unwrap();
         let period = seconds(get(stat, "Period"));
+        // A period too fine for the age of the window returns nothing, without an error.
+        let age_days = (now - start) / 86_400;
+        let too_fine =
+            (age_days >= 15 && period % 300 != 0) || (age_days >= 63 && period % 3600 != 0) || (age_days >= 15 && period < 300);
         let mut periods: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
         for (id, sample, minutes_ago, value) in &state.samples {
             let time = now - minutes_ago * 60;
-            if id == model && *sample == name && time >= start && time < end {
+            if !too_fine && id == model && *sample == name && time >= start && time < end {
                 periods.entry(start + (time - start) / period * period).or_default().push(*value);
             }
         }

@@ -276,6 +276,59 @@ fn usage_with_throttles_and_others() {
 }
 
 #[test]
+fn a_long_window_keeps_its_minutes() {
+    let mut state = region();
+    state.samples.push((MODEL.to_owned(), "InvocationThrottles", 3, 12.0));
+    let account = Account::start(state);
+    for window in ["14d", "30d", "90d"] {
+        let json = live(&account, &["show", "usage", "--model", MODEL, "--window", window, "--format", "json"]).run().json(0);
+        assert_eq!(json["peak_rpm"]["max"], 20.0, "{window}");
+        assert_eq!(json["throttle_evidence"]["minutes"], 1, "{window}");
+        assert_eq!(json["own"]["totals"]["invocations"], 1200.0, "{window}");
+    }
+}
+
+#[test]
+fn an_ambiguous_row_stays_ambiguous_when_codes_are_kept() {
+    let mut state = region();
+    let twin = "Cross-region model inference requests per minute for Claude Sonnet 4.6";
+    state.rows.push(row("L-TWIN0001", twin, 5.0, 5.0));
+    let account = Account::start(state);
+    let home = tempfile::tempdir().unwrap();
+    for run in 1..=2 {
+        let text = plan(&account).run_in(home.path()).stderr();
+        assert!(text.contains("several rows fit") && text.contains("L-TWIN0001"), "run {run}: {text}");
+    }
+}
+
+#[test]
+fn a_snapshot_of_two_ids_on_one_quota_describes_both_and_names_no_account() {
+    let mut state = region();
+    let profile = "a1b2c3d4e5f6";
+    let reached = ["us-east-1", "us-west-2"]
+        .map(|region| format!("arn:aws:bedrock:{region}::foundation-model/anthropic.claude-sonnet-4-6"));
+    state.profiles = vec![(profile, "team", reached.to_vec())];
+    let copies: Vec<_> =
+        state.samples.iter().map(|(_, metric, minute, value)| (profile.to_owned(), *metric, *minute, *value)).collect();
+    state.samples.extend(copies);
+    let account = Account::start(state);
+    let arn = format!("arn:aws:bedrock:us-east-1:111122223333:inference-profile/{MODEL}");
+    let taken = live(&account, &["snapshot", "--model", &arn, "--model", profile]).run().stdout(0);
+    assert!(!taken.contains("111122223333"), "{taken}");
+    for id in [MODEL, profile, &arn] {
+        let arguments = ["plan", "concurrency", "--model", id, "--max-tokens", "500", "--format", "json"];
+        let from_live = live(&account, &arguments).run();
+        let from_file = Program::new(&[&arguments[..], &["--snapshot", "s.json"]].concat()).file("s.json", &taken).run();
+        assert_eq!(from_live.code, from_file.code, "{id}: {}{}", from_live.stderr, from_file.stderr);
+        assert_eq!(numbers_of(&from_live), numbers_of(&from_file), "{id}");
+    }
+}
+
+fn numbers_of(run: &Run) -> serde_json::Value {
+    serde_json::from_str::<serde_json::Value>(&run.stdout).unwrap()["plan"].clone()
+}
+
+#[test]
 fn a_series_over_two_pages_is_whole_at_its_end() {
     let usage = |pages| {
         let account = Account::start(State { metric_pages: pages, ..region() });

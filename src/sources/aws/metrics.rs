@@ -55,6 +55,8 @@ const TOTALS: &[&str] = &["Invocations", "InvocationThrottles", "EstimatedTPMQuo
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub window: Window,
+    /// The ModelIds whose single requests are described; of the others only sums are asked.
+    described: Vec<String>,
     queries: Vec<Query>,
 }
 
@@ -87,7 +89,7 @@ impl Request {
                 ask(id, metric, "Sum", true);
             }
         }
-        Self { window: Window { start_minute, end_minute, minutes_from }, queries }
+        Self { window: Window { start_minute, end_minute, minutes_from }, described: own.to_vec(), queries }
     }
 
     pub fn queries(&self) -> usize {
@@ -96,7 +98,22 @@ impl Request {
 
     /// Calls, as long as no page is full: a page holds 100,800 points.
     pub fn calls(&self) -> usize {
-        self.queries.len().div_ceil(MOST_QUERIES)
+        self.parts().len()
+    }
+
+    /// The queries of each call, by their places, with where the call begins. A call that begins before minutes are kept
+    /// returns none of them, without an error, so that a long window takes a call of its own for its minutes.
+    fn parts(&self) -> Vec<(i64, Vec<usize>)> {
+        let (mut whole, mut by_minute) = (Vec::new(), Vec::new());
+        let one = self.window.minutes_from == self.window.start_minute;
+        for (place, query) in self.queries.iter().enumerate() {
+            if query.by_minute && !one { by_minute.push(place) } else { whole.push(place) }
+        }
+        let parts = [(self.window.start_minute, whole), (self.window.minutes_from, by_minute)];
+        let cut = |(start, places): (i64, Vec<usize>)| {
+            places.chunks(MOST_QUERIES).map(|places| (start, places.to_vec())).collect::<Vec<_>>()
+        };
+        parts.into_iter().flat_map(cut).collect()
     }
 
     /// The most datapoints that can come back.
@@ -128,15 +145,14 @@ type Answers = BTreeMap<usize, Vec<(i64, f64)>>;
 pub async fn fetch(client: &Client, request: &Request) -> Result<Metrics, AwsError> {
     let mut answers = Answers::new();
     let mut partial = vec![false; request.queries.len()];
-    for (part, queries) in request.queries.chunks(MOST_QUERIES).enumerate() {
-        let first = part * MOST_QUERIES;
-        let window = request.window;
+    let window = request.window;
+    for (start_minute, places) in request.parts() {
         let queries: Vec<MetricDataQuery> =
-            queries.iter().enumerate().map(|(i, query)| metric_data_query(first + i, query, window)).collect();
+            places.iter().map(|&place| metric_data_query(place, &request.queries[place], window)).collect();
         let mut pages = client
             .get_metric_data()
             .set_metric_data_queries(Some(queries))
-            .start_time(DateTime::from_secs(window.start_minute * 60))
+            .start_time(DateTime::from_secs(start_minute * 60))
             .end_time(DateTime::from_secs(window.end_minute * 60))
             .scan_by(ScanBy::TimestampAscending)
             .into_paginator()
@@ -207,7 +223,7 @@ fn assemble(request: &Request, answers: &Answers, partial: &[bool]) -> Metrics {
         .into_iter()
         .map(|(id, (usage, minutes))| Usage { model_id: id.to_owned(), minutes: minutes.into_values().collect(), ..usage })
         .collect();
-    Metrics { window: request.window, usage, asked: request.model_ids() }
+    Metrics { window: request.window, usage, asked: request.model_ids(), described: request.described.clone() }
 }
 
 /// One value of a window that was asked as one period. Should CloudWatch cut the window in two, sums and maxima still
@@ -272,6 +288,7 @@ mod tests {
     fn everything_about_a_model_is_one_call() {
         let request = request(14 * 1440);
         assert_eq!((request.queries(), request.calls()), (25 + 2 * 6, 1));
+        assert_eq!(Request::new(&["m".to_owned()], &[], 30 * 1440, 1_000_003).calls(), 2, "minutes by themselves");
         // Three one-minute series for each of two ids, and single values.
         assert_eq!(request.most_points(), 6 * 20_160 + 31);
         assert_eq!(request.most_pages(), 2);

@@ -7,7 +7,7 @@ use super::{Aws, profiles, quotas};
 use crate::engine::identity::{Identity, IdentityError};
 use crate::engine::model_id::{Endpoint, ModelId, Route};
 use crate::engine::observed::Rows;
-use crate::engine::quota_match::Matcher;
+use crate::engine::quota_match::{Matcher, Row};
 use crate::engine::snapshot::{ApplicationProfile, Metrics, QuotaList, Snapshot, mask_account};
 use crate::sources::models::Models;
 
@@ -62,7 +62,7 @@ impl Pulled {
         snapshot.metrics = self.metrics;
         snapshot.application_profiles = self.profiles;
         snapshot.notes = self.notes;
-        snapshot
+        snapshot.masked()
     }
 }
 
@@ -190,7 +190,9 @@ async fn by_kept_codes(
     kept: &QuotaList,
 ) -> Result<Option<(QuotaList, Option<String>)>, AwsError> {
     let rows = Rows::find(kept, matcher, identity);
-    if rows.not_matched().is_some() {
+    // Nor where rows are ambiguous: asked without them, the model would seem to have no such row.
+    let ambiguous = rows.each().into_iter().any(|(_, row)| matches!(row, Row::Ambiguous(_)));
+    if rows.not_matched().is_some() || ambiguous {
         return Ok(None);
     }
     let kept_rows: Vec<_> = rows.listed().cloned().collect();
@@ -231,21 +233,12 @@ pub async fn whole(aws: &Aws, asks: &[Ask], models: &Models, now: Now, mut snaps
         if let Some(part) = metrics_of(aws, ask, &identity, models, &found, now).await? {
             match &mut snapshot.metrics {
                 None => snapshot.metrics = Some(part),
-                Some(metrics) => {
-                    let new = part
-                        .usage
-                        .into_iter()
-                        .filter(|usage| !metrics.usage.iter().any(|known| known.model_id == usage.model_id));
-                    metrics.usage.extend(new.collect::<Vec<_>>());
-                    metrics.asked.extend(part.asked);
-                    metrics.asked.sort();
-                    metrics.asked.dedup();
-                }
+                Some(metrics) => metrics.merge(part),
             }
         }
     }
     snapshot.account = listed.account.as_deref().map(mask_account);
     snapshot.quotas = Some(QuotaList { only_models: None, rows: listed.rows });
     snapshot.application_profiles = found;
-    Ok(snapshot)
+    Ok(snapshot.masked())
 }
