@@ -160,6 +160,7 @@ pub fn mask_accounts(text: &str) -> String {
 
 impl Snapshot {
     /// The same without account ids, wherever an id or an error text carried one.
+    #[must_use]
     pub fn masked(mut self) -> Self {
         let mask = |ids: &mut Vec<String>| ids.iter_mut().for_each(|id| *id = mask_accounts(id));
         mask(&mut self.notes);

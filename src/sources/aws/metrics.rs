@@ -55,7 +55,7 @@ const TOTALS: &[&str] = &["Invocations", "InvocationThrottles", "EstimatedTPMQuo
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub window: Window,
-    /// The ModelIds whose single requests are described; of the others only sums are asked.
+    /// The `ModelId`s whose single requests are described; of the others only sums are asked.
     described: Vec<String>,
     queries: Vec<Query>,
 }
