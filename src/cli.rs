@@ -258,8 +258,8 @@ fn parse_share(text: &str) -> Result<f64, String> {
 
 fn parse_chance(text: &str) -> Result<f64, String> {
     match parse_share(text)? {
-        value if value > 0.0 => Ok(value),
-        _ => Err("expected a chance above 0".to_owned()),
+        value if value > 0.0 && value <= 0.5 => Ok(value),
+        _ => Err("expected a chance above 0 and up to a half, such as 0.01 or 1%".to_owned()),
     }
 }
 

@@ -13,7 +13,6 @@ use crate::engine::model_profile::ModelProfile;
 use crate::engine::observed::{Origin, Rows, Traffic, quota_facts, traffic_facts};
 use crate::engine::quota_match::Matcher;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::workload::fields::range_of;
 use crate::engine::workload::{Quantity, Workload};
 use crate::sources::models::Models;
 use crate::sources::{snapshot_file, workload};
@@ -109,45 +108,18 @@ pub fn workload_flags(args: &WorkloadArgs) -> Workload {
     flags
 }
 
-/// Holds flags to the ranges that the fields of a workload file have.
-///
-/// # Errors
-/// With the first flag that is out of its range.
-pub fn check_ranges(flags: &Workload) -> anyhow::Result<()> {
-    let (worker, call, policy, arrivals) = (&flags.worker, &flags.call, &flags.policy, &flags.arrivals);
-    let checked = [
-        ("worker", "batch_size", &worker.batch_size),
-        ("worker", "parallel_calls", &worker.parallel_calls),
-        ("worker", "calls_per_message", &worker.calls_per_message),
-        ("worker", "attempts_per_call", &worker.attempts_per_call),
-        ("call", "latency_s", &call.latency_s.mean),
-        ("call", "input_tokens", &call.input_tokens.mean),
-        ("call", "output_tokens", &call.output_tokens.mean),
-        ("call", "max_tokens", &call.max_tokens),
-        ("call", "burndown", &call.burndown),
-        ("policy", "headroom", &policy.headroom),
-        ("policy", "throttle_risk", &policy.throttle_risk),
-        ("policy", "tested_in_flight", &policy.tested_in_flight),
-        ("arrivals", "messages_per_min", &arrivals.messages_per_min),
-        ("arrivals", "burst", &arrivals.burst),
-    ];
-    for (section, name, fact) in checked {
-        if let (Some(fact), Some(range)) = (fact, range_of(section, name))
-            && !range.contains(fact.value)
-        {
-            return Err(anyhow::anyhow!("{} {}: expected {}", fact.source, fact.value, range.describe()));
-        }
-    }
-    Ok(())
-}
-
 /// Flags over a workload file.
 ///
 /// # Errors
 /// Where the file is none.
 pub fn with_file(mut flags: Workload, file: Option<&Path>) -> anyhow::Result<Workload> {
     if let Some(file) = file {
-        flags.fill(workload::read(file)?);
+        let mut from_file = workload::read(file)?;
+        // The two exclude each other: a flag replaces either of the file's.
+        if flags.policy.headroom.is_some() || flags.policy.throttle_risk.is_some() {
+            (from_file.policy.headroom, from_file.policy.throttle_risk) = (None, None);
+        }
+        flags.fill(from_file);
     }
     Ok(flags)
 }
@@ -160,6 +132,26 @@ pub fn parsed_id(workload: &Workload) -> anyhow::Result<Option<(String, ModelId)
     let Some(model) = &workload.model else { return Ok(None) };
     let id = ModelId::parse(&model.value).with_context(|| format!("the model of {}", model.source))?;
     Ok(Some((model.value.clone(), id)))
+}
+
+/// Holds a workload's Region against a snapshot's.
+///
+/// # Errors
+/// Where the two differ: quotas are of one Region.
+pub fn check_region(workload: &Workload, snapshot: &Snapshot, path: &Path) -> anyhow::Result<()> {
+    match &workload.region {
+        Some(region) if region.value != snapshot.region => {
+            let message = format!(
+                "the snapshot `{}` is of {}, and the workload is in {} ({})",
+                path.display(),
+                snapshot.region,
+                region.value,
+                region.source
+            );
+            Err(hinted(message, "take a snapshot of that Region, or name the other one by `--region`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Fills a workload with what AWS says, as far as `need` asks for it.
@@ -188,21 +180,18 @@ pub fn gather(
     let region = workload.region.as_ref().map(|region| region.value.clone());
     if let Some(path) = &aws.snapshot {
         let snapshot = snapshot_file::read(path)?;
-        if let Some(region) = workload.region.as_ref().filter(|region| region.value != snapshot.region) {
-            let message = format!(
-                "the snapshot `{}` is of {}, and the workload is in {} ({})",
-                path.display(),
-                snapshot.region,
-                region.value,
-                region.source
-            );
-            return Err(hinted(message, "take a snapshot of that Region, or name the other one by `--region`"));
-        }
-        let identity =
-            Identity::new(&given, &id, endpoint, said_route, Some(&snapshot.region), &snapshot.application_profiles)?;
+        check_region(&workload, &snapshot, path)?;
+        let identity = Identity::new(
+            &given,
+            &id,
+            endpoint,
+            said_route,
+            Some(&snapshot.region),
+            snapshot.application_profiles.as_deref().unwrap_or_default(),
+        )?;
         let origin =
             Origin { region: snapshot.region.clone(), file: Some((path.display().to_string(), snapshot.taken_at.clone())) };
-        return fill(workload, identity, &snapshot, &origin, models);
+        return Ok(fill(workload, identity, need, &snapshot, &origin, models));
     }
     // An application profile says nothing of its model: what the model profile would give has to come from elsewhere.
     let unresolved =
@@ -268,25 +257,21 @@ pub fn profile(identity: &Identity, models: &Models) -> Option<ModelProfile> {
     models.of_vendor(identity.vendor()).into_iter().find(|profile| profile.id == identity.model)
 }
 
-/// The ids that share a model's quota, as far as profiles and snapshot know them.
-pub fn shared_ids(identity: &Identity, profile: Option<&ModelProfile>, snapshot: &Snapshot) -> Vec<String> {
-    let on_route = profile.map(|profile| profile.ids_on_route(identity.route)).unwrap_or_default();
-    identity.shared_ids(on_route, &snapshot.application_profiles)
-}
-
-/// Fills a workload from a snapshot: one from a file, or one just pulled.
+/// Fills a workload from a snapshot: one from a file, or one just pulled. A file may hold more than is needed; that it is
+/// there changes nothing, for a plan from a snapshot is the plan that live AWS would give.
 pub fn fill(
     mut workload: Workload,
     identity: Identity,
+    need: Need,
     snapshot: &Snapshot,
     origin: &Origin,
     models: &Models,
-) -> anyhow::Result<Gathered> {
+) -> Gathered {
     let known = models.of_vendor(identity.vendor());
     let profile = profile(&identity, models);
     let mut notes = snapshot.notes.clone();
     let mut facts = Workload::default();
-    let rows = match &snapshot.quotas {
+    let rows = match snapshot.quotas.as_ref().filter(|_| need.quotas) {
         None => None,
         Some(list) if list.only_models.as_ref().is_some_and(|only| !only.contains(&identity.model)) => {
             notes.push(format!("the snapshot has no quotas of {}", identity.model));
@@ -300,11 +285,11 @@ pub fn fill(
     };
     // AWS/Bedrock's metrics are of bedrock-runtime, whatever id they are under.
     let runtime = identity.endpoint == Endpoint::BedrockRuntime;
-    let shared = shared_ids(&identity, profile.as_ref(), snapshot);
-    let traffic = if runtime { Traffic::of(snapshot, &identity, &shared) } else { None };
+    let shared = identity.ids_on_quota(&known, snapshot.application_profiles.as_deref().unwrap_or_default());
+    let traffic = if runtime && need.metrics { Traffic::of(snapshot, &identity, &shared) } else { None };
     if let Some(traffic) = &traffic {
         let observed = traffic_facts(traffic, origin);
-        workload.call.fill_whole(observed.call.clone());
+        workload.call.fill(observed.call.clone());
         facts.policy = observed.policy;
         if traffic.partial {
             notes.push("CloudWatch said that some series are in part: what was counted may be too little".to_owned());
@@ -315,7 +300,7 @@ pub fn fill(
     }
     workload.fill(facts);
     let region = Some(snapshot.region.clone());
-    Ok(Gathered {
+    Gathered {
         workload,
         identity: Some(identity),
         profile,
@@ -325,7 +310,7 @@ pub fn fill(
         notes,
         #[cfg(feature = "live")]
         session: None,
-    })
+    }
 }
 
 fn origin_name(origin: &Origin) -> String {

@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
-use super::gather::{Gathered, Need, gather, model_flags, route};
+use super::gather::{Gathered, Need, gather, model_flags, parsed_id, route};
 use super::{Report, World};
 use crate::cli::InitArgs;
-use crate::engine::model_id::Endpoint;
+use crate::engine::identity::Identity;
+use crate::engine::model_id::{Endpoint, ModelId};
 use crate::engine::workload::fields::{Field, Kind, of_section, sections};
 use crate::engine::workload::{Quantity, Workload};
 use crate::sources::models::Models;
@@ -26,6 +27,11 @@ pub fn run(args: &InitArgs, world: &World) -> Result<Report> {
     let gathered = if known {
         gather(workload, route(args.model.route), need, args.window.window.minutes, &args.aws, &models, world)?
     } else {
+        // What the id itself says is checked all the same.
+        if let Some((given, id)) = parsed_id(&workload)?.filter(|(_, id)| !matches!(id, ModelId::Application { .. })) {
+            let region = workload.region.as_ref().map(|region| region.value.as_str());
+            Identity::new(&given, &id, workload.endpoint_or_default(), route(args.model.route), region, &[])?;
+        }
         Gathered { workload, ..Gathered::default() }
     };
     Ok(Report::raw(template(&args.name, &gathered)))
@@ -173,7 +179,7 @@ mod tests {
             .lines()
             .skip(2)
             .map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line)))
-            .filter(|line| !line.contains("input_tpm") && !line.contains("output_tpm"))
+            .filter(|line| !["input_tpm", "output_tpm", "throttle_risk"].iter().any(|name| line.contains(name)))
             .collect();
         let workload = parse("init", &all).unwrap();
         assert_eq!(workload.call.latency_s.p99.unwrap().value, 9.0);

@@ -8,11 +8,14 @@ use jiff::Timestamp;
 use super::gather::{Gathered, LiveAsk, fill, named_region};
 use super::{World, hinted};
 use crate::cli::AwsArgs;
+use crate::engine::dry_run::{DryRun, MetricsCost};
+use crate::engine::identity::{Identity, IdentityError};
 use crate::engine::model_id::ModelId;
 use crate::engine::observed::Origin;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::workload::Workload;
 use crate::sources::aws::code_cache::CodeCache;
+use crate::sources::aws::metrics::Request;
 use crate::sources::aws::pull::{self, Ask, Now, PullError};
 use crate::sources::aws::{Aws, Connection, quotas};
 use crate::sources::models::Models;
@@ -84,6 +87,7 @@ pub fn gather(workload: Workload, ask: LiveAsk, args: &AwsArgs, models: &Models,
     let call = &workload.call;
     let metrics_needed =
         ask.need.metrics && (call.latency_s.is_empty() || call.input_tokens.is_empty() || call.output_tokens.is_empty());
+    let need = ask.need;
     let ask = Ask {
         given: ask.given,
         id: ask.id,
@@ -103,35 +107,39 @@ pub fn gather(workload: Workload, ask: LiveAsk, args: &AwsArgs, models: &Models,
     let identity = pulled.identity.clone();
     let snapshot = pulled.into_snapshot(session.aws.empty_snapshot(session.taken_at()?));
     let origin = Origin { region: snapshot.region.clone(), file: None };
-    let gathered = fill(workload, identity, &snapshot, &origin, models)?;
+    let gathered = fill(workload, identity, need, &snapshot, &origin, models);
     Ok(Gathered { session: Some(session), ..gathered })
 }
 
-/// The calls that a live gather would make, for `--dry-run`; nothing is sent, no credentials are looked for.
+/// The calls that live AWS would be asked, for `--dry-run`; nothing is sent, no credentials are looked for. `whole` is a
+/// snapshot: both lists of quotas and the metrics of every model.
+///
+/// # Errors
+/// Where what an application profile was copied from would have to be asked first.
 pub fn dry_run(
-    workload: &Workload,
-    ask: &LiveAsk,
+    region: Option<&str>,
+    asks: &[LiveAsk],
+    whole: bool,
     models: &Models,
     price_per_1000: f64,
     world: &World,
-) -> anyhow::Result<crate::engine::dry_run::DryRun> {
-    use crate::engine::dry_run::{DryRun, MetricsCost};
-    use crate::engine::identity::Identity;
-
+) -> anyhow::Result<DryRun> {
     let mut calls = Vec::new();
-    if ask.need.quotas {
+    if whole {
+        calls.push(("ListServiceQuotas".to_owned(), "about 11 pages".to_owned()));
+        calls.push(("ListAWSDefaultServiceQuotas".to_owned(), "about 11 pages".to_owned()));
+    } else if asks.iter().any(|ask| ask.need.quotas) {
         calls.push(("ListServiceQuotas".to_owned(), "about 11 pages, on the first plan of a Region".to_owned()));
         calls.push(("Get(AWSDefault)ServiceQuota".to_owned(), "at most 6 instead, once the codes are kept".to_owned()));
     }
-    if ask.need.metrics || matches!(ask.id, ModelId::Application { .. }) {
+    if whole || asks.iter().any(|ask| ask.need.metrics || matches!(ask.id, ModelId::Application { .. })) {
         calls.push(("ListInferenceProfiles".to_owned(), "1: application profiles share the quota".to_owned()));
     }
-    let mut metrics = None;
-    if ask.need.metrics {
-        let region = workload.region.as_ref().map(|region| region.value.as_str());
+    let mut requests = Vec::new();
+    for ask in asks.iter().filter(|ask| ask.need.metrics) {
         let identity = match Identity::new(&ask.given, &ask.id, ask.endpoint, ask.said_route, region, &[]) {
             Ok(identity) => identity,
-            Err(crate::engine::identity::IdentityError::Unresolved { given }) => {
+            Err(IdentityError::Unresolved { given }) => {
                 return Err(hinted(
                     format!("what `{given}` was copied from has to be asked before the calls about it are known"),
                     "give the id of its parent to see what a plan would ask",
@@ -139,21 +147,23 @@ pub fn dry_run(
             }
             Err(error) => return Err(error.into()),
         };
-        let request = pull::metrics_request(&identity, models, &[], ask.window_minutes, Now { seconds: world.now });
+        requests.push(pull::metrics_request(&identity, models, &[], ask.window_minutes, Now { seconds: world.now }));
+    }
+    let mut metrics = None;
+    if let Some(first) = requests.first() {
+        let (sent, pages) =
+            (requests.iter().map(Request::calls).sum::<usize>(), requests.iter().map(Request::most_pages).sum::<i64>());
         calls.push((
             "GetMetricData".to_owned(),
-            format!(
-                "{} call, {} page(s) at most; 6 more metrics for each application profile",
-                request.calls(),
-                request.most_pages()
-            ),
+            format!("{sent} call(s), {pages} page(s) at most; 6 more metrics for each application profile"),
         ));
-        #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
-        let price_usd = request.queries() as f64 * price_per_1000 / 1000.0;
+        let queries = requests.iter().map(Request::queries).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred for each model")]
+        let price_usd = queries as f64 * price_per_1000 / 1000.0;
         metrics = Some(MetricsCost {
-            window: request.window.length(),
-            metrics: request.queries(),
-            most_datapoints: request.most_points(),
+            window: first.window.length(),
+            metrics: queries,
+            most_datapoints: requests.iter().map(Request::most_points).sum(),
             price_usd,
         });
     }

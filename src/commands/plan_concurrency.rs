@@ -2,18 +2,20 @@
 
 mod describe;
 mod view;
+mod warnings;
 
 use anyhow::{Result, anyhow};
 
-use super::gather::{Gathered, Need, check_ranges, gather, route, with_file, workload_flags};
+use super::gather::{Gathered, Need, gather, route, with_file, workload_flags};
 use super::{Report, World, hinted};
 use crate::cli::{PlanConcurrencyArgs, StartArg};
 use crate::engine::advice::{Advice, Ceiling, advise, ceiling, use_ceiling};
 use crate::engine::concurrency::sensitivity::{Variation, sensitivity};
 use crate::engine::concurrency::{Plan, PlanError, Start, plan};
 use crate::engine::fact::{Fact, Source};
-use crate::engine::inputs::{Inputs, InputsError, Missing, inputs};
+use crate::engine::inputs::{Inputs, InputsError, Missing, check_ranges, inputs};
 use crate::engine::model_id::Endpoint;
+use crate::engine::observed::Rows;
 use crate::engine::quota_match::Row;
 use crate::engine::workload::Workload;
 use crate::exit::Exit;
@@ -33,7 +35,7 @@ struct Answer {
 pub fn run(args: &PlanConcurrencyArgs, world: &World) -> Result<Report> {
     let models = Models::load(args.workload.model.models.as_deref())?;
     let flags = flags(args);
-    check_ranges(&flags)?;
+    check_ranges(&flags).map_err(wrong_inputs)?;
     let workload = with_file(flags, args.workload.workload.as_deref())?;
     let need = need(&workload, args);
     if args.window.dry_run {
@@ -51,15 +53,16 @@ pub fn run(args: &PlanConcurrencyArgs, world: &World) -> Result<Report> {
             (_, None) => gathered.notes.push("no metrics were read: there is no observed ceiling to plan on".to_owned()),
         }
     }
-    let inputs = match inputs(&gathered.workload, gathered.profile.as_ref()) {
+    let mut inputs = match inputs(&gathered.workload, gathered.profile.as_ref()) {
         Ok(inputs) => inputs,
-        Err(InputsError::Contradiction(text)) => return Err(anyhow!("the inputs contradict each other: {text}")),
         Err(InputsError::Missing(missing)) => return Err(cannot_plan(&missing, &gathered, args)),
+        Err(error) => return Err(wrong_inputs(error)),
     };
+    inputs.plan.blocked_by_day = gathered.rows.as_ref().is_some_and(Rows::blocked_by_day);
     let plan = plan(&inputs.plan).map_err(no_plan)?;
     ask_binding_default(&mut gathered, &plan);
     let advice = advise(&plan, &inputs.plan, &gathered.workload, gathered.rows.as_ref(), gathered.identity.as_ref());
-    let warnings = describe::warnings(&gathered, &inputs, &plan, &advice, ceiling.as_ref(), args.use_observed_ceiling);
+    let warnings = warnings::warnings(&gathered, &inputs, &plan, &advice, ceiling.as_ref(), args.use_observed_ceiling);
     let sensitivity = sensitivity(&inputs.plan);
     let keeps_up = advice.arrivals.is_none_or(|arrivals| arrivals.keeps_up);
     let exit = if plan.recommended.is_some() && keeps_up { Exit::Done } else { Exit::Missed };
@@ -108,9 +111,20 @@ fn need(workload: &Workload, args: &PlanConcurrencyArgs) -> Need {
     Need { quotas: open, metrics: !mantle && (unknown || others || args.use_observed_ceiling) }
 }
 
+fn wrong_inputs(error: InputsError) -> anyhow::Error {
+    match error {
+        InputsError::Contradiction(text) => anyhow!("the inputs contradict each other: {text}"),
+        InputsError::OutOfRange(text) => anyhow!("{text}"),
+        InputsError::Missing(missing) => {
+            anyhow!("not known: {}", missing.iter().map(|missing| missing.what).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
 fn no_plan(error: PlanError) -> anyhow::Error {
     match error {
         PlanError::NoLimit => hinted(error.to_string(), "give `--tpm`, or `--tested-in-flight` from a load test"),
+        PlanError::RiskOnMantle => hinted(error.to_string(), "plan with `--headroom` instead of `--throttle-risk`"),
         PlanError::NoSpread(_) => hinted(
             error.to_string(),
             "give `--latency-p99`, `--input-tokens-p99` and `--output-tokens-p99`, or plan with `--headroom` instead of `--throttle-risk`",
@@ -130,6 +144,9 @@ fn cannot_plan(missing: &[Missing], gathered: &Gathered, args: &PlanConcurrencyA
         message.push_str(&format!("\n  {reason}"));
     }
     let hint = match (args.aws.offline, &args.aws.snapshot) {
+        _ if missing.iter().all(|missing| missing.field.starts_with("quotas.")) && gathered.rows.is_some() => {
+            "`forebay show quotas` lists what the account has; give a quota by its flag, or `none` where none applies"
+        }
         (true, None) => "give them by flags or in a workload file, take them from `--snapshot`, or drop `--offline`",
         _ => "give them by flags or in a workload file; `forebay init` writes one to fill in",
     };

@@ -9,7 +9,7 @@ use crate::cli::ShowQuotasArgs;
 use crate::engine::identity::Identity;
 use crate::engine::quota_match::Matcher;
 use crate::engine::quota_name::{Metric, QuotaName, Scope};
-use crate::engine::snapshot::{QuotaRow, Snapshot};
+use crate::engine::snapshot::{QuotaRow, Snapshot, console_url};
 use crate::engine::workload::Workload;
 use crate::exit::Exit;
 use crate::report::document::{Document, Table, Tone};
@@ -24,6 +24,7 @@ pub fn run(args: &ShowQuotasArgs, world: &World) -> Result<Report> {
     let (snapshot, origin) = match &args.aws.snapshot {
         Some(path) => {
             let snapshot = snapshot_file::read(path)?;
+            super::gather::check_region(&workload, &snapshot, path)?;
             let origin = format!("{} of {}", path.display(), snapshot.taken_at);
             (snapshot, origin)
         }
@@ -40,7 +41,7 @@ pub fn run(args: &ShowQuotasArgs, world: &World) -> Result<Report> {
             workload.endpoint_or_default(),
             route(args.model.route),
             Some(&snapshot.region),
-            &snapshot.application_profiles,
+            snapshot.application_profiles.as_deref().unwrap_or_default(),
         )?),
     };
     let rows: Vec<(&QuotaRow, QuotaName)> = match &identity {
@@ -149,7 +150,11 @@ fn notes(document: &mut Document, rows: &[(&QuotaRow, QuotaName)], snapshot: &Sn
     if many {
         document.text(format!("{} more rows are applied below their default; --format json has them all.", below.len() - 5));
     }
-    document.text(format!("From Service Quotas, {origin}. A row of the console: https://{}.console.aws.amazon.com/servicequotas/home/services/bedrock/quotas/CODE", snapshot.region));
+    let first = rows.first();
+    document.text(format!(
+        "From Service Quotas, {origin}. A row of the console: {}",
+        console_url(&snapshot.region, first.map_or("CODE", |(row, _)| row.code.as_str()))
+    ));
     document.items(Tone::Warning, snapshot.notes.iter().cloned());
 }
 

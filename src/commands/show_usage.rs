@@ -186,7 +186,7 @@ fn view(gathered: &Gathered, traffic: &Traffic, ceiling: Option<&Ceiling>) -> se
     )
 }
 
-/// `--dry-run`: the calls, the datapoints and the price, before anything is asked.
+/// `--dry-run` of a plan: the calls, the datapoints and the price, before anything is asked.
 pub fn dry_run(
     workload: &Workload,
     said_route: Option<Route>,
@@ -200,7 +200,11 @@ pub fn dry_run(
     };
     let endpoint = workload.endpoint_or_default();
     let ask = LiveAsk { given, id, endpoint, said_route, need, window_minutes: window.window.minutes };
-    let dry = would_ask(workload, &ask, models, window.metric_price, world)?;
+    let region = workload.region.as_ref().map(|region| region.value.as_str());
+    would_ask(region, &[ask], false, models, window.metric_price, world).map(|dry| dry_run_report(&dry))
+}
+
+pub fn dry_run_report(dry: &DryRun) -> Report {
     let mut document = Document::default();
     if dry.calls.is_empty() {
         document.answer(Tone::Good, "Nothing would be asked of AWS: flags and file say all that is needed");
@@ -226,7 +230,7 @@ pub fn dry_run(
     let calls: Vec<_> =
         dry.calls.iter().map(|(operation, how_often)| json!({"operation": operation, "how_often": how_often})).collect();
     let json = report("dry-run", json!({"calls": calls, "metrics": dry.metrics}));
-    Ok(Report::new(document, json, Exit::Done))
+    Report::new(document, json, Exit::Done)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "at most some millions")]
@@ -235,11 +239,18 @@ fn count_i64(value: i64) -> String {
 }
 
 #[cfg(feature = "live")]
-fn would_ask(workload: &Workload, ask: &LiveAsk, models: &Models, price: f64, world: &World) -> Result<DryRun> {
-    super::live::dry_run(workload, ask, models, price, world)
+fn would_ask(
+    region: Option<&str>,
+    asks: &[LiveAsk],
+    whole: bool,
+    models: &Models,
+    price: f64,
+    world: &World,
+) -> Result<DryRun> {
+    super::live::dry_run(region, asks, whole, models, price, world)
 }
 
 #[cfg(not(feature = "live"))]
-fn would_ask(_: &Workload, _: &LiveAsk, _: &Models, _: f64, _: &World) -> Result<DryRun> {
+fn would_ask(_: Option<&str>, _: &[LiveAsk], _: bool, _: &Models, _: f64, _: &World) -> Result<DryRun> {
     Err(super::gather::no_live())
 }

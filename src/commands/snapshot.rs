@@ -7,7 +7,7 @@ use crate::cli::SnapshotArgs;
 
 #[cfg(feature = "live")]
 pub fn run(args: &SnapshotArgs, world: &World) -> Result<Report> {
-    use super::gather::{Need, parsed_id, with_file};
+    use super::gather::{LiveAsk, Need, parsed_id, with_file};
     use super::hinted;
     use crate::engine::fact::{Fact, Source};
     use crate::engine::model_id::Endpoint;
@@ -50,14 +50,19 @@ pub fn run(args: &SnapshotArgs, world: &World) -> Result<Report> {
         });
     }
     if args.window.dry_run {
-        let Some(workload) = workloads.first() else {
-            return Err(hinted(
-                "without a model a snapshot asks no metrics: there is nothing to price",
-                "name one by `--model`",
-            ));
-        };
-        let need = Need { quotas: true, metrics: true };
-        return super::show_usage::dry_run(workload, None, need, &args.window, &models, world);
+        let asks: Vec<LiveAsk> = asks
+            .into_iter()
+            .map(|ask| LiveAsk {
+                given: ask.given,
+                id: ask.id,
+                endpoint: ask.endpoint,
+                said_route: None,
+                need: Need { quotas: true, metrics: ask.window_minutes.is_some() },
+                window_minutes: args.window.window.minutes,
+            })
+            .collect();
+        let dry = super::live::dry_run(region.as_deref(), &asks, true, &models, args.window.metric_price, world)?;
+        return Ok(super::show_usage::dry_run_report(&dry));
     }
     let snapshot = super::live::Session::open(&args.aws, region, world)?.whole(&asks, &models)?;
     Ok(Report::raw(snapshot_file::to_text(&snapshot)))

@@ -173,7 +173,7 @@ fn day(tpm: Option<f64>, rows: Option<&Rows>, identity: Option<&Identity>) -> Op
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ceiling {
     pub evidence: ThrottleEvidence,
-    /// The ceiling, where it is below the applied quota or the account has no such row.
+    /// The ceiling, where it is below the applied quota.
     pub rpm: Option<f64>,
     pub tpm: Option<f64>,
 }
@@ -182,7 +182,8 @@ pub struct Ceiling {
 pub fn ceiling(traffic: &Traffic, workload: &Workload) -> Option<Ceiling> {
     let evidence = traffic.evidence?;
     let below = |ceiling: Option<f64>, quota: &Option<Fact<Option<f64>>>| {
-        ceiling.filter(|&ceiling| quota.as_ref().is_some_and(|fact| fact.value.is_none_or(|quota| ceiling < quota)))
+        // Where the account has no such row there is no such limit, and the observation is of the other one.
+        ceiling.filter(|&ceiling| quota.as_ref().and_then(|fact| fact.value).is_some_and(|quota| ceiling < quota))
     };
     Some(Ceiling {
         evidence,
@@ -278,9 +279,13 @@ mod tests {
             others_tpm: None,
             evidence: Some(evidence),
             partial: false,
+            all_asked: true,
         };
         let found = ceiling(&traffic, &workload).unwrap();
         assert_eq!((found.rpm, found.tpm), (Some(180.0), None));
+        let mut without_row = workload.clone();
+        without_row.quotas.rpm = quota(None);
+        assert_eq!(ceiling(&traffic, &without_row).unwrap().rpm, None);
         use_ceiling(&mut workload, &found, "14 d");
         assert_eq!(workload.quotas.rpm.unwrap().value, Some(180.0));
         assert_eq!(workload.quotas.tpm.unwrap().value, Some(200_000.0));

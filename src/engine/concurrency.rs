@@ -98,6 +98,8 @@ pub struct PlanInput {
     pub burndown: f64,
     pub worker: Worker,
     pub policy: Policy,
+    /// Whether a daily tokens quota is applied as 0. A larger one limits how long workers run, not how many.
+    pub blocked_by_day: bool,
 }
 
 /// A limit on workers.
@@ -112,6 +114,7 @@ pub enum LimitId {
     McItpm,
     McOtpm,
     McTested,
+    McDay,
 }
 
 impl LimitId {
@@ -126,6 +129,7 @@ impl LimitId {
             Self::McItpm => "mc_itpm",
             Self::McOtpm => "mc_otpm",
             Self::McTested => "mc_tested",
+            Self::McDay => "mc_day",
         }
     }
 
@@ -140,6 +144,7 @@ impl LimitId {
             Self::McItpm => "input tokens a minute, held in flight",
             Self::McOtpm => "output tokens a minute",
             Self::McTested => "calls in flight, as load-tested",
+            Self::McDay => "tokens a day, of which there are 0",
         }
     }
 
@@ -205,6 +210,8 @@ pub enum PlanError {
     NoLimit,
     #[error("the chance of throttling cannot be computed: the spread of {0} is not known")]
     NoSpread(&'static str),
+    #[error("an accepted chance of throttling cannot be planned on bedrock-mantle: its quotas have no such model")]
+    RiskOnMantle,
 }
 
 impl PlanInput {
@@ -214,7 +221,7 @@ impl PlanInput {
         let calls = f64::from(batch_size) * calls_per_message;
         let parallel = f64::from(parallel_calls);
         // A mean below one call still has one call in flight while it runs.
-        let in_flight = parallel.min(calls.ceil()).max(1.0);
+        let in_flight = parallel.min(ceil(calls));
         let rounds = ceil(calls / parallel);
         let mantle = matches!(self.quota, Quota::Mantle { .. });
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and `parallel_calls`, a u32")]
@@ -320,6 +327,7 @@ fn limits(input: &PlanInput, derived: &Derived) -> Result<Vec<Limit>, PlanError>
                 }
             }
         }
+        Quota::Mantle { .. } if policy.throttle_risk.is_some() => return Err(PlanError::RiskOnMantle),
         Quota::Mantle { input_tpm, output_tpm } => {
             let per_minute = 60.0 * k / d;
             if let Some(quota) = input_tpm {
@@ -336,13 +344,20 @@ fn limits(input: &PlanInput, derived: &Derived) -> Result<Vec<Limit>, PlanError>
     if let Some(tested) = policy.tested_in_flight {
         push(LimitId::McTested, tested / f, tested / f);
     }
+    if input.blocked_by_day {
+        push(LimitId::McDay, 0.0, 0.0);
+    }
     Ok(limits)
 }
 
 /// The largest n at which a minute exceeds `available` with probability `risk`: the minute has mean m·n and variance v·n,
-/// so n solves available − m·n = z·√(v·n), a quadratic in √n.
+/// so n solves available − m·n = z·√(v·n), a quadratic in √n. For risks up to a half z is not negative, and the larger
+/// root is the answer.
 fn workers_at_risk(available: f64, risk: f64, mean: f64, variance: Option<f64>) -> Option<f64> {
     let spread = normal_tail_quantile(risk) * variance?.sqrt();
+    if available <= 0.0 {
+        return Some(0.0);
+    }
     let root = (spread.mul_add(spread, 4.0 * mean * available).sqrt() - spread) / (2.0 * mean);
     Some(root * root)
 }
@@ -393,6 +408,7 @@ pub(crate) mod tests {
                 reserve_cache_reads: false,
                 throttle_risk: None,
             },
+            blocked_by_day: false,
         }
     }
 
@@ -440,6 +456,9 @@ pub(crate) mod tests {
         assert_eq!(plan(&input), Err(PlanError::NoLimit));
         input.policy.tested_in_flight = Some(25.0);
         assert_eq!(plan(&input).unwrap().recommended, Some(25));
+        input.blocked_by_day = true;
+        let blocked = plan(&input).unwrap();
+        assert_eq!((blocked.recommended, blocked.binding), (None, LimitId::McDay));
     }
 
     #[test]
@@ -461,7 +480,11 @@ pub(crate) mod tests {
         let chance = |n: u32| Operation::at(n, &input, &derived).chance_minute_over_tpm.unwrap();
         let n = solved.recommended.unwrap();
         assert!(chance(n) <= 0.01 && chance(n + 1) > 0.01, "{} {}", chance(n), chance(n + 1));
+        input.policy.others_tpm = 3_000_000.0;
+        assert_eq!(plan(&input).unwrap().least, 0.0, "nothing is left, whatever the chance");
         input.output_variance = None;
         assert_eq!(plan(&input), Err(PlanError::NoSpread("latency and tokens")));
+        input.quota = Quota::Mantle { input_tpm: Some(1e6), output_tpm: None };
+        assert_eq!(plan(&input), Err(PlanError::RiskOnMantle));
     }
 }

@@ -1,6 +1,8 @@
 //! Which model, route and endpoint a workload means, after application profiles are resolved.
 
 use super::model_id::{BaseModel, Endpoint, ModelId, Route, UnmeteredKind};
+use super::model_profile::ModelProfile;
+use super::quota_match::Matcher;
 use super::snapshot::ApplicationProfile;
 
 /// A model with on-demand quotas, and how it is called.
@@ -103,11 +105,15 @@ impl Identity {
         self.model.split('.').next().unwrap_or(&self.model)
     }
 
-    /// The other `ModelIds` whose calls count against the same quota: other spellings of the route, and application
-    /// profiles of the same model and route.
-    pub fn shared_ids(&self, known_on_route: Vec<String>, profiles: &[ApplicationProfile]) -> Vec<String> {
-        let on_route = profiles.iter().filter(|profile| profile.model == self.model && profile.route == self.route);
-        let mut ids = known_on_route;
+    /// The other `ModelIds` whose calls count against the same quota: other ids of the model on the route, those of known
+    /// models that the same rows speak of, and application profiles of any of them.
+    pub fn ids_on_quota(&self, known: &[ModelProfile], profiles: &[ApplicationProfile]) -> Vec<String> {
+        let matcher = Matcher::new(&self.model, known);
+        let siblings: Vec<&ModelProfile> =
+            known.iter().filter(|profile| profile.id == self.model || matcher.same_rows(&profile.id, known)).collect();
+        let mut ids: Vec<String> = siblings.iter().flat_map(|profile| profile.ids_on_route(self.route)).collect();
+        let of_quota = |model: &str| model == self.model || siblings.iter().any(|sibling| sibling.id == model);
+        let on_route = profiles.iter().filter(|profile| profile.route == self.route && of_quota(&profile.model));
         ids.extend(on_route.map(|profile| profile.id.clone()));
         ids.retain(|id| !self.own_ids.contains(id));
         ids.sort();
@@ -142,11 +148,23 @@ mod tests {
         let own = identity(arn, None, &profiles).unwrap();
         assert_eq!((own.model.as_str(), own.route), ("amazon.nova-pro-v1:0", Route::Geo));
         assert_eq!(own.own_ids, ["a1b2c3d4e5f6", arn]);
-        assert_eq!(own.shared_ids(vec!["us.amazon.nova-pro-v1:0".into()], &profiles), ["us.amazon.nova-pro-v1:0"]);
+        let known = |id: &str| ModelProfile { id: id.into(), profiles: vec!["us".into()], ..ModelProfile::default() };
+        let nova = [known("amazon.nova-pro-v1:0"), known("amazon.nova-lite-v1:0")];
+        assert_eq!(own.ids_on_quota(&nova, &profiles), ["us.amazon.nova-pro-v1:0"]);
         let parent = identity("us.amazon.nova-pro-v1:0", None, &[]).unwrap();
-        assert_eq!(parent.shared_ids(parent.own_ids.clone(), &profiles), ["a1b2c3d4e5f6"]);
+        assert_eq!(parent.ids_on_quota(&nova, &profiles), ["a1b2c3d4e5f6"]);
         let other_route = identity("amazon.nova-pro-v1:0", None, &[]).unwrap();
-        assert!(other_route.shared_ids(Vec::new(), &profiles).is_empty());
+        assert!(other_route.ids_on_quota(&nova, &profiles).is_empty());
+    }
+
+    #[test]
+    fn ids_that_the_same_rows_speak_of_share_the_quota() {
+        let known = |id: &str| ModelProfile { id: id.into(), ..ModelProfile::default() };
+        let gpt = [known("openai.gpt-oss-120b"), known("openai.gpt-oss-120b-1:0"), known("openai.gpt-oss-20b")];
+        let own = identity("openai.gpt-oss-120b-1:0", None, &[]).unwrap();
+        assert_eq!(own.ids_on_quota(&gpt, &[]), ["openai.gpt-oss-120b"]);
+        let sonnet = ["anthropic.claude-3-5-sonnet-20240620-v1:0", "anthropic.claude-3-5-sonnet-20241022-v2:0"].map(known);
+        assert!(identity(&sonnet[0].id, None, &[]).unwrap().ids_on_quota(&sonnet, &[]).is_empty(), "a version of its own");
     }
 
     #[test]

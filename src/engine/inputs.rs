@@ -6,6 +6,7 @@ use super::fact::{Fact, Source};
 use super::model_id::Endpoint;
 use super::model_profile::ModelProfile;
 use super::stats::lognormal_variance;
+use super::workload::fields::range_of;
 use super::workload::{Quantity, Workload};
 
 /// The headroom of a plan that names none: a fifth covers the drift of a workload between two plans.
@@ -51,6 +52,8 @@ pub enum InputsError {
     Missing(Vec<Missing>),
     /// A value contradicts another one.
     Contradiction(String),
+    /// A number is out of the range of its field.
+    OutOfRange(String),
 }
 
 struct Collector {
@@ -102,7 +105,7 @@ impl Collector {
 pub fn inputs(workload: &Workload, profile: Option<&ModelProfile>) -> Result<Inputs, InputsError> {
     check(workload)?;
     let mantle = workload.endpoint_or_default() == Endpoint::BedrockMantle;
-    let mut c = Collector { facts: Vec::new(), missing: Vec::new(), assumptions: Vec::new() };
+    let mut c = Collector { facts: Vec::new(), missing: Vec::new(), assumptions: of_other_endpoint(workload, mantle)? };
     let mut text = |name, fact: &Option<Fact<String>>| {
         if let Some(fact) = fact {
             c.facts.push((name, fact.clone().map(Value::Text)));
@@ -174,6 +177,14 @@ pub fn inputs(workload: &Workload, profile: Option<&ModelProfile>) -> Result<Inp
         call.max_tokens.clone().or(model_maximum),
         missing("call.max_tokens", "the output limit of one call (the model's maximum is not known)", "--max-tokens 500"),
     );
+    for (name, fact) in [
+        ("max_tokens", profile.and_then(|profile| profile.max_output_tokens.as_ref())),
+        ("burndown", profile.and_then(|profile| profile.burndown.as_ref())),
+    ] {
+        if let Some(text) = fact.and_then(|fact| outside("call", name, fact.value, &fact.source)) {
+            return Err(InputsError::OutOfRange(text));
+        }
+    }
     if unset && !max_tokens.is_nan() {
         c.assumptions.push(format!(
             "max_tokens is not set: every call reserves the model's maximum of {max_tokens:.0} output tokens, as Converse does"
@@ -199,6 +210,10 @@ pub fn inputs(workload: &Workload, profile: Option<&ModelProfile>) -> Result<Inp
         overhead_s: c.or_default("overhead_s", w.overhead_s.clone(), 0.0, "no work outside the call"),
     };
     let policy = policy(&mut c, workload, mantle);
+    c.number("messages_per_min", workload.arrivals.messages_per_min.clone());
+    c.number("burst", workload.arrivals.burst.clone());
+    c.number("maximum_concurrency", workload.pipeline.maximum_concurrency.clone());
+    c.number("reserved_concurrency", workload.pipeline.reserved_concurrency.clone());
     if !c.missing.is_empty() {
         return Err(InputsError::Missing(c.missing));
     }
@@ -208,7 +223,9 @@ pub fn inputs(workload: &Workload, profile: Option<&ModelProfile>) -> Result<Inp
             output.mean
         )));
     }
-    if input.mean + output.mean + cache_write <= 0.0 {
+    // A quota of requests alone limits calls that have no tokens, such as those that make images.
+    let tokens_limit = !matches!(quota, Quota::Runtime { tpm: None, .. });
+    if tokens_limit && input.mean + output.mean + cache_write <= 0.0 {
         return Err(InputsError::Contradiction("a call has neither input nor output tokens".to_owned()));
     }
     let plan = PlanInput {
@@ -220,6 +237,7 @@ pub fn inputs(workload: &Workload, profile: Option<&ModelProfile>) -> Result<Inp
         burndown,
         worker,
         policy,
+        blocked_by_day: false,
     };
     if plan.derived().invocation_s > f64::from(LAMBDA_MAXIMUM_S) {
         c.assumptions.push(format!(
@@ -290,8 +308,70 @@ fn whole(value: f64) -> u32 {
     value as u32
 }
 
+/// What the other endpoint's quotas and policy would be: an error where it was typed, for then another endpoint was meant,
+/// and not used where it is from a file, which may describe both.
+fn of_other_endpoint(workload: &Workload, mantle: bool) -> Result<Vec<String>, InputsError> {
+    fn source<T>(fact: Option<&Fact<T>>) -> Option<&Source> {
+        fact.map(|fact| &fact.source)
+    }
+    let (quotas, policy) = (&workload.quotas, &workload.policy);
+    let foreign = if mantle {
+        vec![
+            ("rpm", source(quotas.rpm.as_ref())),
+            ("tpm", source(quotas.tpm.as_ref())),
+            ("others_rpm", source(policy.others_rpm.as_ref())),
+            ("burndown", source(workload.call.burndown.as_ref())),
+            ("reserve_cache_reads", source(policy.reserve_cache_reads.as_ref())),
+        ]
+    } else {
+        vec![
+            ("input_tpm", source(quotas.input_tpm.as_ref())),
+            ("output_tpm", source(quotas.output_tpm.as_ref())),
+            ("others_output_tpm", source(policy.others_output_tpm.as_ref())),
+        ]
+    };
+    let (this, other) = if mantle {
+        (Endpoint::BedrockMantle, Endpoint::BedrockRuntime)
+    } else {
+        (Endpoint::BedrockRuntime, Endpoint::BedrockMantle)
+    };
+    let mut notes = Vec::new();
+    for (name, source) in foreign {
+        match source {
+            Some(flag @ Source::Flag(_)) => {
+                return Err(InputsError::Contradiction(format!("{flag} is of {other}, and the calls go to {this}")));
+            }
+            Some(place @ Source::File { .. }) => {
+                notes.push(format!("{name} ({place}) is of {other} and not used: the calls go to {this}"));
+            }
+            _ => {}
+        }
+    }
+    Ok(notes)
+}
+
+/// What is wrong with a number that is out of its field's range.
+fn outside(section: &str, name: &str, value: f64, source: &Source) -> Option<String> {
+    let range = range_of(section, name).filter(|range| !range.contains(value))?;
+    let what = match source {
+        Source::Flag(flag) => format!("{flag} {value}"),
+        source => format!("{name} {value} ({source})"),
+    };
+    Some(format!("{what}: expected {}", range.describe()))
+}
+
+/// Holds every number of a workload, wherever it is from, to the range of its field.
+///
+/// # Errors
+/// With the first number that is out of it.
+pub fn check_ranges(workload: &Workload) -> Result<(), InputsError> {
+    let found = workload.numbers().into_iter().find_map(|(section, name, value, source)| outside(section, name, value, source));
+    found.map_or(Ok(()), |text| Err(InputsError::OutOfRange(text)))
+}
+
 /// Values from different sources that contradict each other: each source alone was checked when it was read.
 fn check(workload: &Workload) -> Result<(), InputsError> {
+    check_ranges(workload)?;
     let call = &workload.call;
     for (name, quantity) in [
         ("latency_s", &call.latency_s),
@@ -371,6 +451,10 @@ mod tests {
         let inputs = inputs(&workload, None).unwrap();
         assert_eq!((inputs.plan.tokens.max_tokens, inputs.plan.burndown), (0.0, 1.0));
         assert_eq!(inputs.plan.derived().reserved_tokens, 1617.0);
+        workload.call.input_tokens.mean = flag(0.0);
+        assert!(matches!(super::inputs(&workload, None), Err(InputsError::Contradiction(_))));
+        workload.quotas.tpm = quota(None);
+        assert!(super::inputs(&workload, None).is_ok(), "images have no tokens, and only a quota of requests");
     }
 
     #[test]
@@ -382,6 +466,33 @@ mod tests {
         let mut workload = complete();
         workload.call.max_tokens = flag(100.0);
         assert!(matches!(inputs(&workload, None), Err(InputsError::Contradiction(_))));
+    }
+
+    #[test]
+    fn every_number_is_held_to_its_range_wherever_it_is_from() {
+        let mut workload = complete();
+        workload.call.latency_s.p99 = flag(f64::INFINITY);
+        assert!(matches!(inputs(&workload, None), Err(InputsError::OutOfRange(_))));
+        let mut workload = complete();
+        workload.quotas.tpm = quota(Some(-1.0));
+        let Err(InputsError::OutOfRange(text)) = inputs(&workload, None) else { panic!() };
+        assert_eq!(text, "--x -1: expected a number of tokens per minute, 0 or more");
+        let mut workload = complete();
+        workload.call.burndown = None;
+        let burndown = Some(Fact::new(0.0, super::super::model_profile::profile_source("mine", "2026-10-07")));
+        let profile = ModelProfile { burndown, ..ModelProfile::default() };
+        assert!(matches!(inputs(&workload, Some(&profile)), Err(InputsError::OutOfRange(_))));
+    }
+
+    #[test]
+    fn what_is_of_the_other_endpoint_is_refused_as_a_flag_and_named_from_a_file() {
+        let mut workload = complete();
+        workload.quotas.input_tpm = quota(Some(5.0));
+        let Err(InputsError::Contradiction(text)) = inputs(&workload, None) else { panic!() };
+        assert_eq!(text, "--x is of bedrock-mantle, and the calls go to bedrock-runtime");
+        workload.quotas.input_tpm = Some(Fact::new(Some(5.0), Source::File { path: "w".into(), line: 1, column: 1 }));
+        let notes = inputs(&workload, None).unwrap().assumptions;
+        assert_eq!(notes[0], "input_tpm (w:1:1) is of bedrock-mantle and not used: the calls go to bedrock-runtime");
     }
 
     #[test]

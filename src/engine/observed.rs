@@ -81,6 +81,13 @@ impl Rows {
         ]
     }
 
+    /// Whether a quota of a day is applied as 0: no call goes through, whatever the quotas of a minute are.
+    pub fn blocked_by_day(&self) -> bool {
+        [&self.tokens_per_day, &self.cross_model_per_day]
+            .into_iter()
+            .any(|row| matches!(row, Row::Listed(row) if row.applied == Some(0.0)))
+    }
+
     /// Whether no row of the model was found at all.
     pub fn not_matched(&self) -> Option<&[String]> {
         self.each().into_iter().find_map(|(_, row)| match row {
@@ -117,6 +124,8 @@ pub struct Traffic {
     pub evidence: Option<ThrottleEvidence>,
     /// Whether CloudWatch said of any series that it is in part.
     pub partial: bool,
+    /// Whether everybody who could be on the quota was asked for: application profiles are known only where they were listed.
+    pub all_asked: bool,
 }
 
 impl Traffic {
@@ -149,6 +158,7 @@ impl Traffic {
             evidence: throttle_evidence(&minutes),
             partial: own.iter().chain(&others).any(|usage| usage.partial),
             asked: metrics.asked.clone(),
+            all_asked: snapshot.application_profiles.is_some(),
             own,
             others,
             minutes,
@@ -237,8 +247,9 @@ pub fn traffic_facts(traffic: &Traffic, origin: &Origin) -> Workload {
     // That nobody else was seen is known as well: those who could be on the quota were asked for.
     let nobody = || Fact::new(0.0, origin.metric("Invocations", "of any other ModelId on the quota: none", window));
     let seen = !traffic.others.is_empty();
-    facts.policy.others_rpm = if seen { others(traffic.others_rpm, "Invocations") } else { Some(nobody()) };
-    facts.policy.others_tpm = if seen { others(traffic.others_tpm, "EstimatedTPMQuotaUsage") } else { Some(nobody()) };
+    let none_seen = || traffic.all_asked.then(nobody);
+    facts.policy.others_rpm = if seen { others(traffic.others_rpm, "Invocations") } else { none_seen() };
+    facts.policy.others_tpm = if seen { others(traffic.others_tpm, "EstimatedTPMQuotaUsage") } else { none_seen() };
     facts
 }
 
@@ -248,7 +259,7 @@ pub fn daily_allowance(row: &QuotaRow, identity: &Identity) -> Option<f64> {
     let doubled = QuotaName::parse(&row.name).is_some_and(|name| name.doubled_for_cross_region);
     let geo = identity.route == super::model_id::Route::Geo;
     // AWS's description: an approved increase of the tokens quota ends the doubling, so it is only taken at the default.
-    let at_default = row.default.is_none() || row.default == row.applied;
+    let at_default = row.default.is_none() || row.applied.zip(row.default).is_some_and(|(applied, default)| applied <= default);
     row.applied.map(|applied| if doubled && geo && at_default { 2.0 * applied } else { applied })
 }
 
@@ -317,7 +328,7 @@ mod tests {
             account: None,
             quotas: None,
             metrics: Some(metrics),
-            application_profiles: Vec::new(),
+            application_profiles: Some(Vec::new()),
             notes: Vec::new(),
         };
         let traffic = Traffic::of(&snapshot, &own, &["app1".into(), "eu.m.x-1".into()]).unwrap();
@@ -337,6 +348,8 @@ mod tests {
         let daily = QuotaRow { default: Some(1000.0), ..row(name, 1000.0) };
         assert_eq!(daily_allowance(&daily, &identity("us.amazon.nova-pro-v1:0")), Some(2000.0));
         assert_eq!(daily_allowance(&daily, &identity("amazon.nova-pro-v1:0")), Some(1000.0));
+        let below = QuotaRow { default: Some(5000.0), ..daily.clone() };
+        assert_eq!(daily_allowance(&below, &identity("us.amazon.nova-pro-v1:0")), Some(2000.0));
         let raised = QuotaRow { default: Some(500.0), ..daily };
         assert_eq!(daily_allowance(&raised, &identity("us.amazon.nova-pro-v1:0")), Some(1000.0));
     }

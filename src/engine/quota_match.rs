@@ -261,6 +261,17 @@ impl<'a> Matcher<'a> {
         self.fit(fragment).is_some()
     }
 
+    /// Whether rows cannot tell this model from another one: the same words, release and version, and no spellings of its own.
+    pub fn same_rows(&self, other: &str, known: &[ModelProfile]) -> bool {
+        let other_matcher = Matcher::new(other, known);
+        let version = |words: &Words| words.api_version.unwrap_or(1);
+        self.vendor == other_matcher.vendor
+            && self.words.set == other_matcher.words.set
+            && self.words.release == other_matcher.words.release
+            && version(&self.words) == version(&other_matcher.words)
+            && self.overrides == other_matcher.overrides
+    }
+
     fn fit(&self, fragment: &str) -> Option<Fit> {
         let spelling = letters_and_digits(fragment);
         if !self.overrides.is_empty() {

@@ -26,9 +26,9 @@ pub struct Snapshot {
     pub quotas: Option<QuotaList>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Metrics>,
-    /// Application inference profiles of the account, with what they were copied from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub application_profiles: Vec<ApplicationProfile>,
+    /// Application inference profiles of the account, with what they were copied from; absent where they were not listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application_profiles: Option<Vec<ApplicationProfile>>,
     /// What could not be asked or came back in part, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -64,8 +64,21 @@ pub struct QuotaRow {
 impl QuotaRow {
     /// Where the console shows the row.
     pub fn console_url(&self, region: &str) -> String {
-        format!("https://{region}.console.aws.amazon.com/servicequotas/home/services/bedrock/quotas/{}", self.code)
+        console_url(region, &self.code)
     }
+}
+
+/// Where the console shows a quota's code. Partitions have consoles of their own (AWS General Reference, read 2026-10).
+pub fn console_url(region: &str, code: &str) -> String {
+    let host = if region.starts_with("us-gov-") {
+        "console.amazonaws-us-gov.com".to_owned()
+    } else if region.starts_with("cn-") {
+        "console.amazonaws.cn".to_owned()
+    } else {
+        format!("{region}.console.aws.amazon.com")
+    };
+    let of_region = if host.starts_with(region) { String::new() } else { format!("?region={region}") };
+    format!("https://{host}/servicequotas/home/services/bedrock/quotas/{code}{of_region}")
 }
 
 /// CloudWatch's answers over one window.
@@ -198,6 +211,20 @@ mod tests {
         );
         assert_eq!(mask_accounts("arn:aws:iam::111122223333:user/bob"), "arn:aws:iam::********3333:user/bob");
         assert_eq!(mask_accounts(""), "");
+    }
+
+    #[test]
+    fn partitions_have_consoles_of_their_own() {
+        for (region, url) in [
+            ("eu-west-1", "https://eu-west-1.console.aws.amazon.com/servicequotas/home/services/bedrock/quotas/L-1"),
+            (
+                "us-gov-west-1",
+                "https://console.amazonaws-us-gov.com/servicequotas/home/services/bedrock/quotas/L-1?region=us-gov-west-1",
+            ),
+            ("cn-north-1", "https://console.amazonaws.cn/servicequotas/home/services/bedrock/quotas/L-1?region=cn-north-1"),
+        ] {
+            assert_eq!(console_url(region, "L-1"), url);
+        }
     }
 
     #[test]

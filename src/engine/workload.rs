@@ -6,7 +6,7 @@
 pub mod fields;
 
 use super::concurrency::Start;
-use super::fact::Fact;
+use super::fact::{Fact, Source};
 use super::model_id::Endpoint;
 
 /// One pipeline.
@@ -194,6 +194,50 @@ impl Workload {
         fill(&mut self.arrivals.burst, from.arrivals.burst);
     }
 
+    /// Every number that is there, with the section and name of its field; the parts of a quantity each under its name.
+    pub fn numbers(&self) -> Vec<(&'static str, &'static str, f64, &Source)> {
+        let (call, worker, policy) = (&self.call, &self.worker, &self.policy);
+        let mut numbers = Vec::new();
+        for (name, quantity) in [
+            ("latency_s", &call.latency_s),
+            ("input_tokens", &call.input_tokens),
+            ("cache_write_tokens", &call.cache_write_tokens),
+            ("cache_read_tokens", &call.cache_read_tokens),
+            ("output_tokens", &call.output_tokens),
+        ] {
+            let parts = quantity.mean.iter().chain(quantity.ranks().map(|(_, fact)| fact));
+            numbers.extend(parts.map(|fact| ("call", name, fact.value, &fact.source)));
+        }
+        for (section, name, fact) in [
+            ("call", "max_tokens", &call.max_tokens),
+            ("call", "burndown", &call.burndown),
+            ("worker", "batch_size", &worker.batch_size),
+            ("worker", "parallel_calls", &worker.parallel_calls),
+            ("worker", "calls_per_message", &worker.calls_per_message),
+            ("worker", "attempts_per_call", &worker.attempts_per_call),
+            ("worker", "overhead_s", &worker.overhead_s),
+            ("policy", "headroom", &policy.headroom),
+            ("policy", "others_rpm", &policy.others_rpm),
+            ("policy", "others_tpm", &policy.others_tpm),
+            ("policy", "others_output_tpm", &policy.others_output_tpm),
+            ("policy", "tested_in_flight", &policy.tested_in_flight),
+            ("policy", "throttle_risk", &policy.throttle_risk),
+            ("pipeline", "maximum_concurrency", &self.pipeline.maximum_concurrency),
+            ("pipeline", "reserved_concurrency", &self.pipeline.reserved_concurrency),
+            ("arrivals", "messages_per_min", &self.arrivals.messages_per_min),
+            ("arrivals", "burst", &self.arrivals.burst),
+        ] {
+            numbers.extend(fact.iter().map(|fact| (section, name, fact.value, &fact.source)));
+        }
+        let quotas = &self.quotas;
+        for (name, fact) in
+            [("rpm", &quotas.rpm), ("tpm", &quotas.tpm), ("input_tpm", &quotas.input_tpm), ("output_tpm", &quotas.output_tpm)]
+        {
+            numbers.extend(fact.iter().filter_map(|fact| Some(("quotas", name, fact.value?, &fact.source))));
+        }
+        numbers
+    }
+
     /// The effective endpoint: bedrock-runtime unless said otherwise.
     pub fn endpoint_or_default(&self) -> Endpoint {
         self.endpoint.as_ref().map_or(Endpoint::BedrockRuntime, |fact| fact.value)
@@ -201,20 +245,9 @@ impl Workload {
 }
 
 impl Call {
-    /// Fills the parts of quantities that are empty here, and the limits.
+    /// Fills quantities whose mean is not known here, and the limits. Where it is, the percentiles of the other source are
+    /// not taken: the mean of one and the percentile of the other belong to no distribution.
     pub fn fill(&mut self, from: Self) {
-        self.latency_s.fill(from.latency_s);
-        self.input_tokens.fill(from.input_tokens);
-        self.cache_write_tokens.fill(from.cache_write_tokens);
-        self.cache_read_tokens.fill(from.cache_read_tokens);
-        self.output_tokens.fill(from.output_tokens);
-        fill(&mut self.max_tokens, from.max_tokens);
-        fill(&mut self.burndown, from.burndown);
-    }
-
-    /// Fills quantities that are empty as a whole: what is measured is not mixed into what is given, for the mean of one
-    /// and the percentile of the other belong to no distribution.
-    pub fn fill_whole(&mut self, from: Self) {
         for (own, other) in [
             (&mut self.latency_s, from.latency_s),
             (&mut self.input_tokens, from.input_tokens),
@@ -222,8 +255,8 @@ impl Call {
             (&mut self.cache_read_tokens, from.cache_read_tokens),
             (&mut self.output_tokens, from.output_tokens),
         ] {
-            if own.is_empty() {
-                *own = other;
+            if own.mean.is_none() {
+                own.fill(other);
             }
         }
         fill(&mut self.max_tokens, from.max_tokens);
@@ -233,7 +266,6 @@ impl Call {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fact::Source;
     use super::*;
 
     fn fact(value: f64) -> Option<Fact<f64>> {
@@ -259,19 +291,19 @@ mod tests {
         file.call.max_tokens = fact(500.0);
         flags.fill(file);
         assert_eq!(flags.call.latency_s.mean, fact(2.0));
-        assert_eq!(flags.call.latency_s.p99, fact(9.0));
+        assert_eq!(flags.call.latency_s.p99, None, "the p99 of another mean");
         assert_eq!(flags.call.max_tokens, fact(500.0));
     }
 
     #[test]
-    fn what_is_measured_is_not_mixed_into_what_is_given() {
+    fn a_percentile_alone_takes_the_mean_from_the_next_source() {
         let mut given = Call::default();
-        given.latency_s.mean = fact(2.0);
+        given.latency_s.p99 = fact(8.0);
         let mut measured = Call::default();
         measured.latency_s = Quantity { mean: fact(4.5), p99: fact(9.0), ..Quantity::default() };
         measured.output_tokens.mean = fact(150.0);
-        given.fill_whole(measured);
-        assert_eq!(given.latency_s.p99, None);
+        given.fill(measured);
+        assert_eq!((given.latency_s.mean, given.latency_s.p99), (fact(4.5), fact(8.0)));
         assert_eq!(given.output_tokens.mean, fact(150.0));
     }
 }

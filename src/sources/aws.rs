@@ -105,7 +105,7 @@ impl Aws {
             account: None,
             quotas: None,
             metrics: None,
-            application_profiles: Vec::new(),
+            application_profiles: None,
             notes: Vec::new(),
         }
     }

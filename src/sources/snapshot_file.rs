@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::text_file::{self, ReadError};
-use crate::engine::snapshot::{SNAPSHOT_SCHEMA, Snapshot};
+use crate::engine::snapshot::{SNAPSHOT_SCHEMA, Snapshot, Window};
 
 /// Why a snapshot could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,12 @@ pub enum SnapshotError {
     NotASnapshot { path: String, source: serde_json::Error },
     #[error("`{path}` is a snapshot of schema {found}, and this forebay reads schema {SNAPSHOT_SCHEMA}")]
     Schema { path: String, found: u64 },
+    #[error("`{path}` is not a snapshot: its metrics window goes from minute {} to {} since 1970, with minutes from {}", window.start_minute, window.end_minute, window.minutes_from)]
+    Window { path: String, window: Window },
 }
+
+/// Minutes of two centuries: no window is outside, and sums of them stay exact.
+const LAST_MINUTE: i64 = 200 * 366 * 1440;
 
 /// Reads a snapshot file.
 ///
@@ -25,10 +30,23 @@ pub fn read(path: &Path) -> Result<Snapshot, SnapshotError> {
     let path = path.display().to_string();
     // The schema is looked at first: a file of a later one would otherwise be reported as one with unknown fields.
     let schema = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value.get("schema")?.as_u64());
-    match schema {
-        Some(found) if found != u64::from(SNAPSHOT_SCHEMA) => Err(SnapshotError::Schema { path, found }),
-        _ => serde_json::from_str(&text).map_err(|source| SnapshotError::NotASnapshot { path, source }),
+    if let Some(found) = schema.filter(|&found| found != u64::from(SNAPSHOT_SCHEMA)) {
+        return Err(SnapshotError::Schema { path, found });
     }
+    let snapshot: Snapshot = match serde_json::from_str(&text) {
+        Ok(snapshot) => snapshot,
+        Err(source) => return Err(SnapshotError::NotASnapshot { path, source }),
+    };
+    match snapshot.metrics.as_ref().map(|metrics| metrics.window) {
+        Some(window) if !ordered(window) => Err(SnapshotError::Window { path, window }),
+        _ => Ok(snapshot),
+    }
+}
+
+fn ordered(window: Window) -> bool {
+    (0..=LAST_MINUTE).contains(&window.start_minute)
+        && (window.start_minute..=LAST_MINUTE).contains(&window.minutes_from)
+        && (window.start_minute + 1..=LAST_MINUTE).contains(&window.end_minute)
 }
 
 /// The file's text.
@@ -42,7 +60,7 @@ pub fn to_text(snapshot: &Snapshot) -> String {
 mod tests {
     use super::*;
     use crate::engine::model_id::Route;
-    use crate::engine::snapshot::{ApplicationProfile, Metrics, QuotaList, QuotaRow, Window};
+    use crate::engine::snapshot::{ApplicationProfile, Metrics, QuotaList, QuotaRow};
     use crate::engine::usage::Usage;
 
     #[test]
@@ -74,12 +92,12 @@ mod tests {
                 asked: vec!["m".into()],
                 described: vec!["m".into()],
             }),
-            application_profiles: vec![ApplicationProfile {
+            application_profiles: Some(vec![ApplicationProfile {
                 id: "a".into(),
                 name: "b".into(),
                 model: "c.d".into(),
                 route: Route::Geo,
-            }],
+            }]),
             notes: vec!["x".into()],
         };
         text_file::write(&path, &to_text(&snapshot)).unwrap();

@@ -40,21 +40,31 @@ pub fn read(path: &Path) -> Result<String, ReadError> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// Writes a file whole or not at all: into a new file beside it, which then takes its place.
+/// Writes a file whole or not at all: into a new file beside it, which then takes its place. A link stays one, and what it
+/// points to is written; what is no regular file (a pipe, a device) is written into, for nothing may take its place.
 ///
 /// # Errors
 /// Where it cannot be written; what stood there before still stands.
 pub fn write(path: &Path, text: &str) -> Result<(), WriteError> {
     let fail = |source| WriteError { path: path.to_owned(), source };
-    let mut beside = path.as_os_str().to_owned();
+    let existing = std::fs::metadata(path).ok();
+    if existing.as_ref().is_some_and(|existing| !existing.is_file() && !existing.is_dir()) {
+        let opened = std::fs::OpenOptions::new().write(true).open(path);
+        return opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(fail);
+    }
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut beside = target.as_os_str().to_owned();
     beside.push(format!(".{}.new", std::process::id()));
     let beside = PathBuf::from(beside);
     let written = std::fs::File::create(&beside)
         .and_then(|mut file| {
             file.write_all(text.as_bytes())?;
+            if let Some(existing) = &existing {
+                file.set_permissions(existing.permissions())?;
+            }
             file.sync_all()
         })
-        .and_then(|()| std::fs::rename(&beside, path));
+        .and_then(|()| std::fs::rename(&beside, &target));
     written.map_err(|source| {
         // The error that counts is the first; a leftover that cannot be removed changes nothing.
         let _ = std::fs::remove_file(&beside);
@@ -75,6 +85,27 @@ mod tests {
         std::fs::write(&path, b"ab\xff").unwrap();
         assert!(matches!(read(&path), Err(ReadError::NotText { at: 2, .. })));
         assert!(matches!(read(&folder.path().join("none")), Err(ReadError::Io { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_devices_stay_what_they_are() {
+        use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("f"), folder.path().join("l"));
+        std::fs::write(&file, "old").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(&link, "new").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        // Through a link, so that a mistake here would replace the link and not the machine's device.
+        let null = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+        write(&null, "gone").unwrap();
+        assert!(std::fs::symlink_metadata(&null).unwrap().is_symlink());
+        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
     }
 
     #[test]

@@ -361,6 +361,14 @@ impl Reader<'_> {
 
     /// What each value alone does not show.
     fn cross_check(&mut self, root: &Node) {
+        let policy = &self.workload.policy;
+        if policy.headroom.is_some()
+            && policy.throttle_risk.is_some()
+            && let Some(node) = find(root, "policy", "throttle_risk")
+        {
+            let message = "`throttle_risk` stands beside `headroom`, which it replaces".to_owned();
+            self.problem(&node.clone(), message, "expected one of the two".to_owned(), None);
+        }
         let call = &self.workload.call;
         let too_long =
             call.output_tokens.mean.as_ref().zip(call.max_tokens.as_ref()).filter(|(mean, max)| mean.value > max.value);
@@ -475,6 +483,10 @@ mod tests {
         insta::assert_snapshot!(
             problems("schema: 1\nmodel: a.b\ncall: {output_tokens: 900, max_tokens: 500}\n"),
             @"w.yaml:3:40: `output_tokens` has a mean of 900, and `max_tokens` cuts every answer at 500: expected at least 900"
+        );
+        insta::assert_snapshot!(
+            problems("schema: 1\nmodel: a.b\npolicy: {headroom: 0.1, throttle_risk: 0.01}\n"),
+            @"w.yaml:3:40: `throttle_risk` stands beside `headroom`, which it replaces: expected one of the two"
         );
     }
 

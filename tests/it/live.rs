@@ -411,6 +411,61 @@ fn denied_calls_name_the_action_that_is_missing() {
     let json = plan_json(&account, &[]).run().json(0);
     let warnings = json["warnings"].to_string();
     assert!(warnings.contains("application inference profiles were not listed"), "{warnings}");
+    assert!(warnings.contains("other traffic on the same quota is not known"), "{warnings}");
+    let known = plan_json(&Account::start(region()), &[]).run().json(0)["warnings"].to_string();
+    assert!(!known.contains("is not known"), "those that were asked for had no calls: {known}");
+}
+
+#[test]
+fn a_daily_quota_of_zero_blocks_whatever_a_minute_allows() {
+    let mut state = region();
+    for row in state.rows.iter_mut().filter(|row| row.code == "L-E3F10727") {
+        row.applied = Some(0.0);
+    }
+    let account = Account::start(state);
+    let json = plan_json(&account, &[]).run().json(1);
+    assert_eq!((&json["plan"]["recommended"], &json["plan"]["binding"]), (&serde_json::Value::Null, &"mc_day".into()));
+    let text = plan(&account).run().stdout(1);
+    assert!(text.starts_with("Blocked: an applied quota is 0."), "{text}");
+    assert!(
+        text.contains(
+            "The one that binds:\nhttps://us-east-1.console.aws.amazon.com/servicequotas/home/services/bedrock/quotas/L-E3F10727"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_snapshot_adds_nothing_that_live_would_not_ask_for() {
+    let mut state = region();
+    state.profiles = vec![(
+        "a1b2c3d4e5f6",
+        "team",
+        ["us-east-1", "us-west-2"]
+            .map(|region| format!("arn:aws:bedrock:{region}::foundation-model/anthropic.claude-sonnet-4-6"))
+            .to_vec(),
+    )];
+    state.samples.push(("a1b2c3d4e5f6".into(), "Invocations", 5, 150.0));
+    let account = Account::start(state);
+    let taken = live(&account, &["snapshot", "--model", MODEL]).run().stdout(0);
+    let complete = ["--rpm", "200", "--tpm", "200000", "--latency", "4s", "--input-tokens", "1600", "--output-tokens", "150"];
+    let from_live = plan_json(&account, &complete).run().json(0);
+    let arguments =
+        ["plan", "concurrency", "--model", MODEL, "--max-tokens", "500", "--format", "json", "--snapshot", "s.json"];
+    let from_file = Program::new(&[&arguments[..], &complete].concat()).file("s.json", &taken).run().json(0);
+    assert_eq!(from_live["plan"], from_file["plan"]);
+    assert_eq!(from_file["inputs"]["others_rpm"]["value"], 0.0, "{}", from_file["inputs"]["others_rpm"]);
+}
+
+#[test]
+fn a_snapshot_of_another_region_is_refused_for_quotas_too() {
+    let account = Account::start(region());
+    let taken = live(&account, &["snapshot"]).run().stdout(0);
+    let error = Program::new(&["show", "quotas", "--snapshot", "s.json", "--region", "eu-west-1"])
+        .file("s.json", &taken)
+        .run()
+        .stderr();
+    assert!(error.contains("is of us-east-1, and the workload is in eu-west-1 (--region)"), "{error}");
 }
 
 #[test]
@@ -518,6 +573,8 @@ fn an_endpoint_that_is_not_there() {
 fn a_dry_run_asks_nothing() {
     let account = Account::start(region());
     insta::assert_snapshot!(live(&account, &["plan", "concurrency", "--model", MODEL, "--dry-run"]).run().stdout(0));
+    let two = ["snapshot", "--model", MODEL, "--model", "amazon.nova-pro-v1:0", "--dry-run"];
+    insta::assert_snapshot!(live(&account, &two).run().stdout(0));
     assert!(account.log().is_empty());
 }
 

@@ -198,6 +198,28 @@ fn flags_win_over_the_file_and_say_so() {
 }
 
 #[test]
+fn init_holds_the_id_to_what_is_said_of_it() {
+    let error = |more: &[&str]| Program::new(&[&["init", "--offline"], more].concat()).run().stderr();
+    assert!(error(&["--model", "us.amazon.nova-pro-v1:0", "--route", "global"]).contains("`--route` says global"));
+    assert!(error(&["--model", "claude"]).contains("the model of --model"));
+}
+
+#[test]
+fn headroom_by_flag_replaces_the_file_s_chance() {
+    let file = include_str!("../../profiles/workloads/image-moderation.yaml");
+    let file = file.replace("policy: {headroom: 0.2", "policy: {throttle_risk: 0.01");
+    assert!(file.contains("throttle_risk"));
+    let run = |more: &[&str]| {
+        let all = [&["plan", "concurrency", "w.yaml", "--offline", "--format", "json"], more].concat();
+        Program::new(&all).file("w.yaml", &file).run().json(0)
+    };
+    assert!(run(&[])["inputs"].get("headroom").is_none());
+    let by_flag = run(&["--headroom", "0.2"]);
+    assert!(by_flag["inputs"].get("throttle_risk").is_none());
+    assert_eq!(by_flag["inputs"]["headroom"]["source"], "--headroom");
+}
+
+#[test]
 fn a_model_profile_of_one_s_own() {
     let own = "provider: mine\nsources: {me: {text: measured, date: 2026-11-01}}\nmodels:\n  anthropic.claude-fable-5: {burndown: [10, me], max_output_tokens: [128000, me]}\n";
     let json = by_flags(&["--models", "own.yaml", "--format", "json"])

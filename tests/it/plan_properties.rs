@@ -15,6 +15,7 @@ prop_compose! {
         headroom in 0.0..0.99_f64, burst in any::<bool>(), others in 0.0..1.0_f64,
     ) -> PlanInput {
         PlanInput {
+            blocked_by_day: false,
             quota: Quota::Runtime { rpm, tpm: Some(tpm) },
             latency_s: Spread::fit(latency, Some(latency * tail)),
             tokens: CallTokens { input, cache_write: cache, cache_read: cache, output, max_tokens: (output * limit).max(1.0) },

@@ -2,11 +2,9 @@
 
 use super::Answer;
 use crate::commands::gather::Gathered;
-use crate::engine::advice::{Advice, Ceiling};
 use crate::engine::concurrency::sensitivity::QuotaNeed;
 use crate::engine::concurrency::{LARGEST_MAXIMUM_CONCURRENCY, LimitId, Plan, Quota};
 use crate::engine::inputs::{Inputs, Value};
-use crate::engine::model_id::{Endpoint, Route};
 use crate::engine::observed::Rows;
 use crate::engine::quota_match::Row;
 use crate::engine::snapshot::QuotaRow;
@@ -28,9 +26,9 @@ pub(super) fn document(answer: &Answer) -> Document {
     if !is_blocked(answer) {
         document.section("What would raise it");
         document.table(sensitivity(answer));
+        document.section("Deploy with it");
+        document.items(Tone::Plain, deploy(answer));
     }
-    document.section("Deploy with it");
-    document.items(Tone::Plain, deploy(answer));
     quotas(&mut document, answer);
     document.section("Where the numbers came from");
     document.table(origins(&answer.inputs));
@@ -49,7 +47,8 @@ fn head(document: &mut Document, answer: &Answer) {
         }
         None => {
             let text = format!(
-                "No MaximumConcurrency fits: the quota carries {} workers, and the least setting is 2",
+                "No MaximumConcurrency fits: {} carries {} workers, and the least setting is 2",
+                carrier(plan.binding),
                 workers(plan.least)
             );
             document.answer(Tone::Bad, text);
@@ -61,7 +60,7 @@ fn head(document: &mut Document, answer: &Answer) {
     document.text(format!("Bound by {}: {}.", plan.binding, plan.binding.meaning()));
     if plan.capped {
         document.text(format!(
-            "The quota carries {} workers; {LARGEST_MAXIMUM_CONCURRENCY} is the most that one event source mapping can be set to.",
+            "The limits allow {} workers; {LARGEST_MAXIMUM_CONCURRENCY} is the most that one event source mapping can be set to. A second mapping on the same function takes more.",
             workers(plan.least)
         ));
     }
@@ -106,7 +105,12 @@ fn is_blocked(answer: &Answer) -> bool {
         Quota::Runtime { rpm, tpm } => (rpm, tpm),
         Quota::Mantle { input_tpm, output_tpm } => (input_tpm, output_tpm),
     };
-    a == Some(0.0) || b == Some(0.0)
+    a == Some(0.0) || b == Some(0.0) || answer.inputs.plan.blocked_by_day
+}
+
+/// What a limit is of: the subject of "carries N workers".
+fn carrier(binding: LimitId) -> &'static str {
+    if binding == LimitId::McTested { "the load-tested point" } else { "the quota" }
 }
 
 fn needed(need: &QuotaNeed) -> String {
@@ -293,6 +297,9 @@ pub(super) fn binding_row<'g>(gathered: &'g Gathered, plan: &Plan) -> Option<&'g
 
 fn slot(rows: &Rows, binding: LimitId) -> Option<&Row> {
     match binding {
+        LimitId::McDay => [&rows.tokens_per_day, &rows.cross_model_per_day]
+            .into_iter()
+            .find(|row| matches!(row, Row::Listed(row) if row.applied == Some(0.0))),
         LimitId::McRpm | LimitId::McBurstRpm => Some(&rows.rpm),
         LimitId::McTpm | LimitId::McReserved | LimitId::McBurstTpm => Some(&rows.tpm),
         LimitId::McItpm => Some(&rows.input_tpm),
@@ -308,113 +315,10 @@ pub(super) fn row_mut<'r>(rows: &'r mut Rows, plan: &Plan) -> Option<&'r mut Quo
         LimitId::McTpm | LimitId::McReserved | LimitId::McBurstTpm => &mut rows.tpm,
         LimitId::McItpm => &mut rows.input_tpm,
         LimitId::McOtpm => &mut rows.output_tpm,
-        LimitId::McTested => return None,
+        LimitId::McTested | LimitId::McDay => return None,
     };
     match row {
         Row::Listed(row) => Some(row),
         _ => None,
     }
-}
-
-/// What the reader has to weigh.
-pub(super) fn warnings(
-    gathered: &Gathered,
-    inputs: &Inputs,
-    plan: &Plan,
-    advice: &Advice,
-    ceiling: Option<&Ceiling>,
-    ceiling_used: bool,
-) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for row in gathered.rows.iter().flat_map(Rows::listed) {
-        match (row.applied, row.default) {
-            (Some(0.0), _) => {
-                warnings.push(format!("`{}` is applied as 0: blocked until AWS Support raises it", row.name));
-            }
-            (Some(applied), Some(default)) if applied < default => warnings.push(format!(
-                "`{}` is applied as {}, below AWS's default of {}: ask for the default first",
-                row.name,
-                count(applied),
-                count(default)
-            )),
-            _ => {}
-        }
-    }
-    if let Some(deployed) = advice.deployed {
-        if let (Some(maximum), Some(offered), Some(semaphore)) =
-            (deployed.maximum_concurrency, deployed.offered, deployed.semaphore)
-        {
-            let keep = if semaphore >= 1.0 {
-                format!(
-                    "or keep {} with a semaphore of {} in each worker and a limiter that all callers share",
-                    quantity(maximum),
-                    plural(semaphore, "call")
-                )
-            } else {
-                "or reduce the parallel calls of a worker".to_owned()
-            };
-            let set = plan.recommended.map_or_else(String::new, |recommended| format!("deploy {recommended}, "));
-            warnings.push(format!(
-                "the deployed MaximumConcurrency of {} offers {} calls in flight, and {} are allowed: {set}{keep}; more reserved concurrency only adds load",
-                quantity(maximum),
-                quantity(offered),
-                quantity(deployed.allowed)
-            ));
-        }
-        if deployed.reserved_too_small {
-            warnings.push("the function's reserved concurrency is below the recommendation: polls would be throttled, and use receives up".to_owned());
-        }
-    }
-    if let Some(ceiling) = ceiling.filter(|ceiling| ceiling.rpm.or(ceiling.tpm).is_some()) {
-        let got = [(ceiling.rpm, "requests"), (ceiling.tpm, "settled tokens")];
-        let got: Vec<String> =
-            got.into_iter().filter_map(|(amount, what)| amount.map(|amount| format!("{} {what}", count(amount)))).collect();
-        let plan_on = if ceiling_used { "the plan is made on that" } else { "plan on that with --use-observed-ceiling" };
-        warnings.push(format!(
-            "in {} with throttles the account got {} at most, less than the quota: {plan_on}",
-            plural(minutes(ceiling), "minute"),
-            got.join(" and ")
-        ));
-    }
-    if let Some(identity) = &gathered.identity
-        && identity.endpoint == Endpoint::BedrockMantle
-        && identity.route != Route::OnDemand
-    {
-        warnings.push(format!(
-            "bedrock-mantle serves models in the Region only: a call of `{}` fails there, call `{}`",
-            identity.given, identity.model
-        ));
-    }
-    let tokens = &inputs.plan.tokens;
-    if let Some(above) = advice.max_tokens_frees_above
-        && tokens.max_tokens > above
-        && matches!(plan.binding, LimitId::McReserved | LimitId::McBurstTpm)
-    {
-        warnings.push(format!(
-            "max_tokens {} reserves more than calls settle; down to {} a smaller one frees quota, below it only truncates",
-            count(tokens.max_tokens),
-            count(above)
-        ));
-    }
-    if tokens.cache_read > 0.0 && !inputs.plan.policy.reserve_cache_reads {
-        warnings.push("sources disagree whether cache reads are reserved when a call starts: --reserve-cache-reads plans on the careful side".to_owned());
-    }
-    warnings.extend(inputs.assumptions.iter().cloned());
-    if let Some(profile) = &gathered.profile {
-        let runtime = gathered.workload.endpoint_or_default() == Endpoint::BedrockRuntime;
-        warnings.extend(
-            profile
-                .notes
-                .iter()
-                .filter(|_| runtime && gathered.workload.call.burndown.is_none())
-                .map(|note| format!("burndown: {note}")),
-        );
-    }
-    warnings.extend(gathered.notes.iter().cloned());
-    warnings
-}
-
-#[expect(clippy::cast_precision_loss, reason = "at most the minutes of 15 days")]
-fn minutes(ceiling: &Ceiling) -> f64 {
-    ceiling.evidence.minutes as f64
 }

@@ -1,6 +1,7 @@
 //! What would raise the plan: the same computation with one input changed, and the quotas that a number of workers takes.
 
 use super::{PlanInput, Quota, Start, plan};
+use crate::engine::stats::normal_tail_quantile;
 
 /// One input changed, and the plan that follows.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,13 +96,27 @@ pub fn quota_for(workers: f64, input: &PlanInput) -> QuotaNeed {
     let kept = 1.0 - policy.headroom;
     let (s, r) = (derived.settled_tokens, derived.reserved_tokens);
     let steady = |use_: f64, others: f64| workers.mul_add(use_, others) / kept;
+    // With an accepted chance the quota has to carry the mean and z standard deviations of a minute.
+    let risky = |mean: f64, variance: Option<f64>, others: f64| {
+        policy.throttle_risk.map_or(0.0, |risk| {
+            let margin = normal_tail_quantile(risk) * (workers * variance.unwrap_or(0.0)).sqrt();
+            workers.mul_add(mean, others) + margin
+        })
+    };
     let burst = |use_: f64, others: f64| if policy.start == Start::Burst { workers.mul_add(use_, others) } else { 0.0 };
     match input.quota {
         Quota::Runtime { rpm, tpm } => QuotaNeed {
-            rpm: rpm.map(|_| steady(per_minute, policy.others_rpm).max(burst(f + per_minute, policy.others_rpm))),
+            rpm: rpm.map(|_| {
+                steady(per_minute, policy.others_rpm).max(burst(f + per_minute, policy.others_rpm)).max(risky(
+                    per_minute,
+                    input.call_count_variance(&derived),
+                    policy.others_rpm,
+                ))
+            }),
             tpm: tpm.map(|_| {
                 steady(per_minute.mul_add(s, f * (r - s).max(0.0)), policy.others_tpm)
                     .max(burst(per_minute.mul_add(s, f * r.max(s)), policy.others_tpm))
+                    .max(risky(per_minute * s, input.token_variance(&derived), policy.others_tpm))
             }),
             output_tpm: None,
         },
@@ -142,5 +157,11 @@ mod tests {
             assert!((need.tpm.unwrap() - 200_000.0).abs() < 1e-6, "{need:?}");
             assert!(need.rpm.unwrap() < 200.0);
         }
+        input.policy.headroom = 0.0;
+        input.policy.start = Start::Steady;
+        input.policy.throttle_risk = Some(0.01);
+        input.policy.others_tpm = 1000.0;
+        let need = quota_for(plan(&input).unwrap().least, &input);
+        assert!((need.tpm.unwrap() - 200_000.0).abs() < 1e-6, "{need:?}");
     }
 }

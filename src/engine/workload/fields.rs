@@ -121,7 +121,7 @@ pub const FIELDS: &[Field] = {
         field(
             "policy",
             "throttle_risk",
-            Number(Range { low: 0.0, above_low: true, high: 1.0, below_high: true, whole: false, unit: "as a chance" }),
+            Number(Range { low: 0.0, above_low: true, high: 0.5, below_high: false, whole: false, unit: "as a chance" }),
             "accepted chance that a minute exceeds the quota, instead of headroom",
         ),
         field("pipeline", "visibility_timeout_s", Number(whole(0.0, 43_200.0, "seconds")), "of the queue"),
@@ -201,6 +201,7 @@ impl Range {
             (true, true) if self.above_low => format!("above {} and below {}", self.low, self.high),
             (true, true) => format!("from {} to below {}", self.low, self.high),
             (true, false) if self.low == self.high => format!("{}", self.low),
+            (true, false) if self.above_low => format!("above {}, {} at most", self.low, self.high),
             (true, false) => format!("{} to {}", self.low, self.high),
         };
         format!("{number}{unit}, {bounds}")

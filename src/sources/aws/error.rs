@@ -95,7 +95,10 @@ impl AwsError {
             }
             Self::TimedOut { .. } => "try again, or plan from a snapshot with `--snapshot`".to_owned(),
             Self::Unreadable { .. } => "check `--endpoint-url`: what answers there does not speak this API".to_owned(),
-            Self::Failed { .. } => "the Region may not offer the service; try another `--region`, or give the values by flags".to_owned(),
+            Self::Failed { code, .. } if code == "ResourceNotFoundException" || code == "NoSuchResourceException" => {
+                "what was asked for is not in this account and Region: check the id and `--region`".to_owned()
+            }
+            Self::Failed { .. } => "try again; if it stays, give the values by flags, or plan from a snapshot with `--snapshot`".to_owned(),
             Self::Partial { source, .. } => source.hint(),
         }
     }

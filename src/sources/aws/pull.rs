@@ -48,7 +48,8 @@ pub struct Pulled {
     /// Whether the account's rows name it.
     pub account: Option<String>,
     pub metrics: Option<Metrics>,
-    pub profiles: Vec<ApplicationProfile>,
+    /// The account's application profiles; `None`: they were not asked for, or not listed.
+    pub profiles: Option<Vec<ApplicationProfile>>,
     /// Why metrics were asked for and are not there: whether that matters is for the command to say.
     pub metrics_error: Option<AwsError>,
     pub notes: Vec<String>,
@@ -75,10 +76,7 @@ pub fn metrics_request(
     now: Now,
 ) -> Request {
     let known = models.of_vendor(identity.vendor());
-    let on_route =
-        known.iter().find(|profile| profile.id == identity.model).map(|profile| profile.ids_on_route(identity.route));
-    let shared = identity.shared_ids(on_route.unwrap_or_default(), profiles);
-    Request::new(&identity.own_ids, &shared, window, now.seconds.div_euclid(60))
+    Request::new(&identity.own_ids, &identity.ids_on_quota(&known, profiles), window, now.seconds.div_euclid(60))
 }
 
 /// Pulls what is asked for.
@@ -95,37 +93,39 @@ pub async fn pull(aws: &Aws, ask: &Ask, models: &Models, cache: &CodeCache, now:
         if ask.quotas { quotas(aws, &identity, models, cache, now).await.map(Some) } else { Ok(None) }
     };
     if is_application {
-        let found = application(aws, ask).await?;
+        let (found, failed) = application(aws, ask).await?;
         let identity = identity(&found)?;
         let (quotas, metrics) = tokio::join!(quotas_of(identity.clone()), metrics_of(aws, ask, &identity, models, &found, now));
-        return Ok(finish(identity, quotas?, metrics, found, notes));
+        let whole = failed.is_none().then_some(found);
+        notes.extend(failed.map(|error| not_listed(&error)));
+        return Ok(finish(identity, quotas?, metrics, whole, notes));
     }
     let identity = identity(&[])?;
     let with_profiles = async {
         if ask.window_minutes.is_none() {
-            return (Vec::new(), None, Ok(None));
+            return (None, None, Ok(None));
         }
         let (found, failed) = match profiles::list(&aws.bedrock).await {
-            Ok(found) => (found, None),
-            Err(error) => (Vec::new(), Some(error)),
+            Ok(found) => (Some(found), None),
+            Err(error) => (None, Some(error)),
         };
-        let metrics = metrics_of(aws, ask, &identity, models, &found, now).await;
+        let metrics = metrics_of(aws, ask, &identity, models, found.as_deref().unwrap_or_default(), now).await;
         (found, failed, metrics)
     };
     let (quotas, (found, failed, metrics)) = tokio::join!(quotas_of(identity.clone()), with_profiles);
-    if let Some(error) = failed {
-        notes.push(format!(
-            "application inference profiles were not listed, and their traffic on this quota is not counted: {error}"
-        ));
-    }
+    notes.extend(failed.map(|error| not_listed(&error)));
     Ok(finish(identity, quotas?, metrics, found, notes))
+}
+
+fn not_listed(error: &AwsError) -> String {
+    format!("application inference profiles were not listed, and their traffic on this quota is not counted: {error}")
 }
 
 fn finish(
     identity: Identity,
     quotas: Option<(QuotaList, Option<String>)>,
     metrics: Result<Option<Metrics>, AwsError>,
-    profiles: Vec<ApplicationProfile>,
+    profiles: Option<Vec<ApplicationProfile>>,
     notes: Vec<String>,
 ) -> Pulled {
     let (quotas, account) = quotas.unzip();
@@ -136,14 +136,18 @@ fn finish(
     Pulled { identity, quotas, account: account.flatten(), metrics, profiles, metrics_error, notes }
 }
 
-/// The account's application profiles; one that is not listed (it belongs to another account) is asked for by itself.
-async fn application(aws: &Aws, ask: &Ask) -> Result<Vec<ApplicationProfile>, PullError> {
-    let ModelId::Application { id, .. } = &ask.id else { return Ok(Vec::new()) };
-    let mut found = profiles::list(&aws.bedrock).await.unwrap_or_default();
+/// The account's application profiles, and why they could not be listed; one that is not listed (it belongs to another
+/// account, or listing is denied) is asked for by itself.
+async fn application(aws: &Aws, ask: &Ask) -> Result<(Vec<ApplicationProfile>, Option<AwsError>), PullError> {
+    let ModelId::Application { id, .. } = &ask.id else { return Ok((Vec::new(), None)) };
+    let (mut found, failed) = match profiles::list(&aws.bedrock).await {
+        Ok(found) => (found, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
     if !found.iter().any(|profile| profile.id == *id) {
         found.extend(profiles::get(&aws.bedrock, &ask.given).await?);
     }
-    Ok(found)
+    Ok((found, failed))
 }
 
 async fn metrics_of(
@@ -221,14 +225,18 @@ pub async fn whole(aws: &Aws, asks: &[Ask], models: &Models, now: Now, mut snaps
     let lists = async { tokio::join!(quotas::list_applied(&aws.quotas), quotas::list_defaults(&aws.quotas)) };
     let ((applied, defaults), found) = tokio::join!(lists, profiles::list(&aws.bedrock));
     let listed = quotas::merge(applied?, defaults?);
-    let found = match found {
-        Ok(found) => found,
-        Err(error) => {
-            snapshot.notes.push(format!("application inference profiles were not listed: {error}"));
-            Vec::new()
-        }
-    };
+    let mut failed = None;
+    let mut found = found.unwrap_or_else(|error| {
+        failed = Some(error);
+        Vec::new()
+    });
     for ask in asks {
+        // One of another account is not in the list.
+        if let ModelId::Application { id, .. } = &ask.id
+            && !found.iter().any(|profile| profile.id == *id)
+        {
+            found.extend(profiles::get(&aws.bedrock, &ask.given).await?);
+        }
         let identity = Identity::new(&ask.given, &ask.id, ask.endpoint, ask.said_route, Some(&aws.region), &found)?;
         if let Some(part) = metrics_of(aws, ask, &identity, models, &found, now).await? {
             match &mut snapshot.metrics {
@@ -239,6 +247,11 @@ pub async fn whole(aws: &Aws, asks: &[Ask], models: &Models, now: Now, mut snaps
     }
     snapshot.account = listed.account.as_deref().map(mask_account);
     snapshot.quotas = Some(QuotaList { only_models: None, rows: listed.rows });
-    snapshot.application_profiles = found;
+    snapshot.application_profiles = Some(found);
+    if let Some(error) = failed {
+        // Those that were asked for alone are kept, for their ids are the workload's; the rest is not known.
+        snapshot.application_profiles = snapshot.application_profiles.filter(|found| !found.is_empty());
+        snapshot.notes.push(not_listed(&error));
+    }
     Ok(snapshot.masked())
 }
