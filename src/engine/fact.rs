@@ -4,8 +4,25 @@
 //! type. This module only describes origins; it never reads them.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
+
+/// A piece of a file: bytes, with the line and column of the first one, both from 1.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub path: Arc<str>,
+    pub line: usize,
+    pub column: usize,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.path, self.line, self.column)
+    }
+}
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +31,10 @@ pub enum Source {
     Flag(String),
     /// A place in a file; line and column count from 1.
     File { path: String, line: usize, column: usize },
+    /// A piece of a file that a finding can show: the literal itself, after references were followed.
+    Written(Place),
+    /// An API operation, asked live, about one resource.
+    Live { operation: &'static str, resource: String },
     /// A Service Quotas row, asked live.
     ServiceQuotas { code: String, region: String },
     /// CloudWatch, asked live: the metric and the statistic, over the window named.
@@ -34,6 +55,8 @@ impl Source {
         match self {
             Self::Flag(flag) => ("flags".to_owned(), Some(flag.clone())),
             Self::File { path, line, .. } => (path.clone(), Some(format!("line {line}"))),
+            Self::Written(place) => (place.path.to_string(), Some(format!("line {}", place.line))),
+            Self::Live { operation, resource } => ("live".to_owned(), Some(format!("{operation} {resource}"))),
             Self::ServiceQuotas { code, region } => (format!("Service Quotas, {region}"), Some(code.clone())),
             Self::CloudWatch { metric, statistic, window } => {
                 (format!("CloudWatch, last {window}"), Some(format!("{metric} {statistic}")))
@@ -59,10 +82,13 @@ impl fmt::Display for Source {
         match self {
             Self::Flag(flag) => f.write_str(flag),
             Self::File { path, line, column } => write!(f, "{path}:{line}:{column}"),
+            Self::Written(place) => write!(f, "{place}"),
+            Self::Live { operation, resource } => write!(f, "live: {operation} {resource}"),
             Self::ServiceQuotas { code, region } => write!(f, "Service Quotas {code}, {region}"),
             Self::CloudWatch { metric, statistic, window } => write!(f, "CloudWatch {metric} {statistic}, {window}"),
             Self::Snapshot { path, taken_at, inner } => write!(f, "{inner} ({path} of {taken_at})"),
             Self::ModelProfile { source, date } => write!(f, "model profile ({source}, {date})"),
+            Self::Default(text) if text.starts_with("default") => f.write_str(text),
             Self::Default(text) => write!(f, "default: {text}"),
             Self::Derived(text) => f.write_str(text),
         }

@@ -82,6 +82,12 @@ pub struct PolicyFacts {
 /// What is deployed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pipeline {
+    pub visibility_timeout_s: Option<Fact<f64>>,
+    pub lambda_timeout_s: Option<Fact<f64>>,
+    pub read_timeout_s: Option<Fact<f64>>,
+    pub client_attempts: Option<Fact<f64>>,
+    pub max_receive_count: Option<Fact<f64>>,
+    pub report_batch_item_failures: Option<Fact<bool>>,
     pub maximum_concurrency: Option<Fact<f64>>,
     pub reserved_concurrency: Option<Fact<f64>>,
 }
@@ -188,8 +194,15 @@ impl Workload {
         fill(&mut policy.tested_in_flight, other.tested_in_flight);
         fill(&mut policy.reserve_cache_reads, other.reserve_cache_reads);
         fill(&mut policy.throttle_risk, other.throttle_risk);
-        fill(&mut self.pipeline.maximum_concurrency, from.pipeline.maximum_concurrency);
-        fill(&mut self.pipeline.reserved_concurrency, from.pipeline.reserved_concurrency);
+        let (pipeline, other) = (&mut self.pipeline, from.pipeline);
+        fill(&mut pipeline.visibility_timeout_s, other.visibility_timeout_s);
+        fill(&mut pipeline.lambda_timeout_s, other.lambda_timeout_s);
+        fill(&mut pipeline.read_timeout_s, other.read_timeout_s);
+        fill(&mut pipeline.client_attempts, other.client_attempts);
+        fill(&mut pipeline.max_receive_count, other.max_receive_count);
+        fill(&mut pipeline.report_batch_item_failures, other.report_batch_item_failures);
+        fill(&mut pipeline.maximum_concurrency, other.maximum_concurrency);
+        fill(&mut pipeline.reserved_concurrency, other.reserved_concurrency);
         fill(&mut self.arrivals.messages_per_min, from.arrivals.messages_per_min);
         fill(&mut self.arrivals.burst, from.arrivals.burst);
     }
@@ -222,6 +235,11 @@ impl Workload {
             ("policy", "others_output_tpm", &policy.others_output_tpm),
             ("policy", "tested_in_flight", &policy.tested_in_flight),
             ("policy", "throttle_risk", &policy.throttle_risk),
+            ("pipeline", "visibility_timeout_s", &self.pipeline.visibility_timeout_s),
+            ("pipeline", "lambda_timeout_s", &self.pipeline.lambda_timeout_s),
+            ("pipeline", "read_timeout_s", &self.pipeline.read_timeout_s),
+            ("pipeline", "client_attempts", &self.pipeline.client_attempts),
+            ("pipeline", "max_receive_count", &self.pipeline.max_receive_count),
             ("pipeline", "maximum_concurrency", &self.pipeline.maximum_concurrency),
             ("pipeline", "reserved_concurrency", &self.pipeline.reserved_concurrency),
             ("arrivals", "messages_per_min", &self.arrivals.messages_per_min),
