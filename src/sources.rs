@@ -2,7 +2,10 @@
 
 #[cfg(feature = "live")]
 pub mod aws;
+pub mod code;
+pub mod iac;
 pub mod models;
+pub mod project;
 pub mod snapshot_file;
 pub mod text_file;
 pub mod tree;

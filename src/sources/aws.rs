@@ -4,6 +4,7 @@
 //! ([`code_cache`]), so the next one asks for a handful of rows by code.
 
 pub mod code_cache;
+pub mod deployed;
 pub mod error;
 pub mod metrics;
 pub mod profiles;
@@ -46,6 +47,8 @@ pub struct Aws {
     pub quotas: aws_sdk_servicequotas::Client,
     pub cloudwatch: aws_sdk_cloudwatch::Client,
     pub bedrock: aws_sdk_bedrock::Client,
+    pub lambda: aws_sdk_lambda::Client,
+    pub sqs: aws_sdk_sqs::Client,
 }
 
 impl Aws {
@@ -93,6 +96,8 @@ impl Aws {
             quotas: aws_sdk_servicequotas::Client::new(&config),
             cloudwatch: aws_sdk_cloudwatch::Client::new(&config),
             bedrock: aws_sdk_bedrock::Client::new(&config),
+            lambda: aws_sdk_lambda::Client::new(&config),
+            sqs: aws_sdk_sqs::Client::new(&config),
         })
     }
 

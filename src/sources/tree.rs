@@ -11,6 +11,8 @@ use granit_parser::{Event, Parser, ScalarStyle};
 pub struct Node {
     pub value: Value,
     pub span: Range<usize>,
+    /// A tag of one's own, without its `!`: `Ref` of `!Ref Queue`.
+    pub tag: Option<Box<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +46,8 @@ impl Node {
     /// # Errors
     /// Where the text is not YAML, has more than one document, or nests too deep.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
-        let mut builder = Builder { parser: Parser::new_from_str(text), anchors: Vec::new(), repeated: 0, end: text.len() };
+        let mut builder =
+            Builder { parser: Parser::new_from_str(text), anchors: Vec::new(), repeated: 0, end: text.len(), text };
         let mut root = None;
         while let Some((event, span)) = builder.next()? {
             match event {
@@ -58,7 +61,43 @@ impl Node {
                 }
             }
         }
-        Ok(root.unwrap_or(Self { value: Value::Scalar { text: String::new(), plain: true }, span: 0..0 }))
+        Ok(root.unwrap_or(Self { value: Value::Scalar { text: String::new(), plain: true }, span: 0..0, tag: None }))
+    }
+
+    /// The value of a key; where the key is not there, that of a merged mapping (`<<`).
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entry(key).map(|(_, value)| value)
+    }
+
+    /// The same with the key's node.
+    pub fn entry(&self, key: &str) -> Option<(&Self, &Self)> {
+        let find = |entries: &'_ [(Self, Self)]| entries.iter().position(|(name, _)| name.text() == Some(key));
+        let Value::Mapping(entries) = &self.value else { return None };
+        if let Some(at) = find(entries) {
+            return entries.get(at).map(|(name, value)| (name, value));
+        }
+        let (_, merged) = entries.iter().find(|(name, _)| name.text() == Some("<<"))?;
+        match &merged.value {
+            Value::Mapping(_) => merged.entry(key),
+            Value::Sequence(items) => items.iter().find_map(|item| item.entry(key)),
+            Value::Scalar { .. } => None,
+        }
+    }
+
+    /// The entries of a mapping; none of anything else.
+    pub fn entries(&self) -> &[(Self, Self)] {
+        match &self.value {
+            Value::Mapping(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The items of a list; none of anything else.
+    pub fn items(&self) -> &[Self] {
+        match &self.value {
+            Value::Sequence(items) => items,
+            _ => &[],
+        }
     }
 
     /// The text of a scalar.
@@ -119,11 +158,17 @@ impl Value {
     }
 }
 
+/// A tag of one's own: `!Ref`. Those of YAML itself (`!!str`) say nothing that is needed here.
+fn own_tag(tag: Option<&granit_parser::Tag>) -> Option<Box<str>> {
+    tag.filter(|tag| tag.handle() == "!").map(|tag| Box::from(tag.suffix()))
+}
+
 struct Builder<'input> {
     parser: Parser<'input, granit_parser::StrInput<'input>>,
     anchors: Vec<(usize, Node)>,
     repeated: usize,
     end: usize,
+    text: &'input str,
 }
 
 impl<'input> Builder<'input> {
@@ -132,10 +177,13 @@ impl<'input> Builder<'input> {
         loop {
             return match self.parser.next_event() {
                 None => Ok(None),
-                Some(Err(error)) => Err(SyntaxError {
-                    message: error.info(),
-                    at: error.marker().byte_offset().unwrap_or(self.end).min(self.end),
-                }),
+                Some(Err(error)) => {
+                    let at = error.marker().byte_offset().unwrap_or(self.end).min(self.end);
+                    let message = error.info();
+                    // The parser says where the scalar began that the tab broke; what has to be mended is the tab.
+                    let tab = message.contains("found a tab").then(|| self.text.get(at..)?.find('\t')).flatten();
+                    Err(SyntaxError { message, at: tab.map_or(at, |tab| at + tab) })
+                }
                 Some(Ok((Event::Comment(..) | Event::Anchor(..), _))) => continue,
                 Some(Ok((event, span))) => Ok(Some((event, span.byte_range().unwrap_or(self.end..self.end)))),
             };
@@ -153,11 +201,12 @@ impl<'input> Builder<'input> {
             return fail("nested too deep");
         }
         let (node, anchor) = match event {
-            Event::Scalar(text, style, anchor, _) => {
+            Event::Scalar(text, style, anchor, tag) => {
                 let plain = style == ScalarStyle::Plain;
-                (Node { value: Value::Scalar { text: text.into_owned(), plain }, span }, anchor)
+                let tag = own_tag(tag.as_deref());
+                (Node { value: Value::Scalar { text: text.into_owned(), plain }, span, tag }, anchor)
             }
-            Event::SequenceStart(_, anchor, _) => {
+            Event::SequenceStart(_, anchor, tag) => {
                 let mut items = Vec::new();
                 let end = loop {
                     match self.expect()? {
@@ -166,9 +215,9 @@ impl<'input> Builder<'input> {
                     }
                 };
                 let span = span.start..items.last().map_or(end.end, |last: &Node| last.span.end.max(end.end));
-                (Node { value: Value::Sequence(items), span }, anchor)
+                (Node { value: Value::Sequence(items), span, tag: own_tag(tag.as_deref()) }, anchor)
             }
-            Event::MappingStart(_, anchor, _) => {
+            Event::MappingStart(_, anchor, tag) => {
                 let mut entries: Vec<(Node, Node)> = Vec::new();
                 let end = loop {
                     match self.expect()? {
@@ -181,16 +230,17 @@ impl<'input> Builder<'input> {
                     }
                 };
                 let span = span.start..entries.last().map_or(end.end, |(_, last)| last.span.end.max(end.start));
-                (Node { value: Value::Mapping(entries), span }, anchor)
+                (Node { value: Value::Mapping(entries), span, tag: own_tag(tag.as_deref()) }, anchor)
             }
             Event::Alias(id) => {
-                let target = self.anchors.iter().rev().find(|(anchor, _)| *anchor == id).map(|(_, node)| node.value.clone());
-                self.repeated += target.as_ref().map_or(0, Value::nodes);
+                let target = self.anchors.iter().rev().find(|(anchor, _)| *anchor == id).map(|(_, node)| node.clone());
+                self.repeated += target.as_ref().map_or(0, |node| node.value.nodes());
                 if self.repeated > MOST_REPEATED {
                     return fail("aliases repeat too much");
                 }
                 return match target {
-                    Some(value) => Ok(Node { value, span }),
+                    // What is repeated stands where its anchor is: there it is written, and there it is changed.
+                    Some(node) => Ok(node),
                     None => fail("an alias to something that is not there"),
                 };
             }
@@ -234,6 +284,8 @@ mod tests {
     fn what_is_not_yaml_is_refused_with_its_place() {
         let error = Node::parse("a: 1\nb: [1, 2\n").unwrap_err();
         assert!(error.at >= 8, "{error:?}");
+        let tab = "a:\n  b: c\n\td: e\n";
+        assert_eq!(Node::parse(tab).unwrap_err().at, tab.find('\t').unwrap());
         assert!(Node::parse("--- 1\n--- 2\n").unwrap_err().message.contains("second document"));
         assert!(Node::parse(&"[".repeat(500)).is_err());
         let laughs: String = (1..30).map(|i| format!("- &a{i} [*a{p}, *a{p}]\n", p = i - 1)).collect();

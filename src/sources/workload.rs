@@ -124,6 +124,7 @@ impl Reader<'_> {
                 let first_line = Node {
                     value: root.value.clone(),
                     span: start..self.text[start..].find('\n').map_or(root.span.end, |end| start + end),
+                    tag: None,
                 };
                 self.problem(&first_line, format!("`{name}` is missing"), label.to_owned(), Some(help.to_owned()));
             }
@@ -190,8 +191,10 @@ impl Reader<'_> {
             Kind::Flag => match node.boolean() {
                 Some(value) => {
                     let fact = self.fact(node, value);
-                    if field.name == "reserve_cache_reads" {
-                        self.workload.policy.reserve_cache_reads = Some(fact);
+                    match field.name {
+                        "reserve_cache_reads" => self.workload.policy.reserve_cache_reads = Some(fact),
+                        "report_batch_item_failures" => self.workload.pipeline.report_batch_item_failures = Some(fact),
+                        _ => {}
                     }
                 }
                 None => self.expected(field, node),
@@ -339,6 +342,11 @@ impl Reader<'_> {
             "others_output_tpm" => workload.policy.others_output_tpm = known(),
             "tested_in_flight" => workload.policy.tested_in_flight = known(),
             "throttle_risk" => workload.policy.throttle_risk = known(),
+            "visibility_timeout_s" => workload.pipeline.visibility_timeout_s = known(),
+            "lambda_timeout_s" => workload.pipeline.lambda_timeout_s = known(),
+            "read_timeout_s" => workload.pipeline.read_timeout_s = known(),
+            "client_attempts" => workload.pipeline.client_attempts = known(),
+            "max_receive_count" => workload.pipeline.max_receive_count = known(),
             "maximum_concurrency" => workload.pipeline.maximum_concurrency = known(),
             "reserved_concurrency" => workload.pipeline.reserved_concurrency = known(),
             "messages_per_min" => workload.arrivals.messages_per_min = known(),

@@ -16,8 +16,19 @@ pub struct Operation {
 }
 
 /// Every operation that forebay calls. The policy of `show policy` is this list.
-pub const OPERATIONS: &[Operation] =
-    &[LIST_QUOTAS, LIST_DEFAULTS, GET_QUOTA, GET_DEFAULT, GET_METRIC_DATA, LIST_PROFILES, GET_PROFILE];
+pub const OPERATIONS: &[Operation] = &[
+    LIST_QUOTAS,
+    LIST_DEFAULTS,
+    GET_QUOTA,
+    GET_DEFAULT,
+    GET_METRIC_DATA,
+    LIST_PROFILES,
+    GET_PROFILE,
+    LIST_MAPPINGS,
+    GET_FUNCTION,
+    QUEUE_URL,
+    QUEUE_ATTRIBUTES,
+];
 
 pub const LIST_QUOTAS: Operation =
     Operation { service: "Service Quotas", name: "ListServiceQuotas", action: "servicequotas:ListServiceQuotas" };
@@ -39,6 +50,13 @@ pub const LIST_PROFILES: Operation =
     Operation { service: "Bedrock", name: "ListInferenceProfiles", action: "bedrock:ListInferenceProfiles" };
 pub const GET_PROFILE: Operation =
     Operation { service: "Bedrock", name: "GetInferenceProfile", action: "bedrock:GetInferenceProfile" };
+
+pub const LIST_MAPPINGS: Operation =
+    Operation { service: "Lambda", name: "ListEventSourceMappings", action: "lambda:ListEventSourceMappings" };
+pub const GET_FUNCTION: Operation = Operation { service: "Lambda", name: "GetFunction", action: "lambda:GetFunction" };
+pub const QUEUE_URL: Operation = Operation { service: "SQS", name: "GetQueueUrl", action: "sqs:GetQueueUrl" };
+pub const QUEUE_ATTRIBUTES: Operation =
+    Operation { service: "SQS", name: "GetQueueAttributes", action: "sqs:GetQueueAttributes" };
 
 /// Why AWS could not be asked.
 #[derive(Debug, thiserror::Error)]
