@@ -1,5 +1,25 @@
 //! What a command says, before any format: titles, texts, tables, lists. Renderers know only these.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::chain::Bar;
+use crate::engine::finding::Finding;
+
+/// Texts of files, by path: what findings are shown in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Texts(BTreeMap<Arc<str>, Arc<str>>);
+
+impl Texts {
+    pub fn new(files: impl IntoIterator<Item = (Arc<str>, Arc<str>)>) -> Self {
+        Self(files.into_iter().collect())
+    }
+
+    pub fn get(&self, path: &str) -> Option<Arc<str>> {
+        self.0.get(path).cloned()
+    }
+}
+
 /// A report, in the order in which it is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
@@ -21,6 +41,16 @@ pub enum Block {
     Items(Vec<Item>),
     /// Text to copy: kept as it is.
     Code(String),
+    /// Findings, each with its places.
+    Findings {
+        list: Vec<Finding>,
+        texts: Texts,
+    },
+    /// Times of a chain, drawn to scale, with the slowest call inside.
+    Chain {
+        bars: Vec<Bar>,
+        slowest: Option<f64>,
+    },
 }
 
 /// How good or bad something is.
@@ -93,6 +123,16 @@ impl Document {
         if !items.is_empty() {
             self.blocks.push(Block::Items(items));
         }
+    }
+
+    pub fn findings(&mut self, list: Vec<Finding>, texts: Texts) {
+        if !list.is_empty() {
+            self.blocks.push(Block::Findings { list, texts });
+        }
+    }
+
+    pub fn chain(&mut self, bars: Vec<Bar>, slowest: Option<f64>) {
+        self.blocks.push(Block::Chain { bars, slowest });
     }
 
     pub fn code(&mut self, text: impl Into<String>) {

@@ -3,6 +3,10 @@
 use std::fmt::Write as _;
 
 use super::document::{Block, Document, Table, Tone};
+use super::{chain, findings};
+
+/// Columns of drawings: what fits into a comment of a pull request.
+const MARKDOWN_WIDTH: usize = 100;
 
 /// Renders a whole document.
 pub fn render(document: &Document) -> String {
@@ -32,6 +36,11 @@ pub fn render(document: &Document) -> String {
                     let _ = writeln!(out, "- {lead}{}", escape(&item.text));
                 }
             }
+            Block::Findings { list, .. } => out.push_str(&findings::markdown(list)),
+            Block::Chain { bars, slowest } => {
+                let lines = chain::drawing(bars, *slowest, MARKDOWN_WIDTH);
+                let _ = writeln!(out, "```\n{}\n```", lines.join("\n"));
+            }
             Block::Code(text) => {
                 let _ = writeln!(out, "```\n{}\n```", text.trim_end());
             }
@@ -56,7 +65,7 @@ fn grid(out: &mut String, table: &Table) {
 }
 
 /// Underscores inside words need no escape in GitHub's Markdown, and ids are full of them.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;").replace('\n', " ")
 }
 

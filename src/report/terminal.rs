@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table as Grid, presets};
 
 use super::document::{Block, Document, Table, Tone};
+use super::{chain, findings};
 
 /// Narrower, tables cannot be read; wider, lines cannot.
 pub const NARROWEST: usize = 60;
@@ -39,6 +40,15 @@ pub fn render(document: &Document, width: usize, colour: bool) -> String {
                         let lead = if i == 0 { paint.set(mark, style.bold()) } else { " ".repeat(mark.len()) };
                         let _ = writeln!(out, "  {lead}{line}");
                     }
+                }
+            }
+            Block::Findings { list, texts } => {
+                let text = findings::terminal(list, &|path| texts.get(path), width, colour);
+                let _ = writeln!(out, "\n{}", text.trim_end());
+            }
+            Block::Chain { bars, slowest } => {
+                for line in chain::drawing(bars, *slowest, width - 2) {
+                    let _ = writeln!(out, "{}", format!("  {line}").trim_end());
                 }
             }
             Block::Code(text) => {
