@@ -1,8 +1,12 @@
 //! Every clap type. A doc comment is a flag's help text.
 
+mod check;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use check::{ChainArgs, CheckTimeoutsArgs, ExplainArgs, FailOn, FindingArgs};
 
 /// Capacity planner for Amazon Bedrock workloads.
 ///
@@ -22,9 +26,14 @@ pub enum Command {
     /// Plan a workload: concurrency from quotas, latency and tokens.
     #[command(subcommand)]
     Plan(PlanCommand),
+    /// Check what is deployed, or will be: the chain of timeouts from queue to model.
+    #[command(subcommand)]
+    Check(CheckCommand),
     /// Show what forebay sees and knows.
     #[command(subcommand)]
     Show(ShowCommand),
+    /// Say why a rule exists and what to do, with numbers; without a rule, list them all.
+    Explain(ExplainArgs),
     /// Save quotas and metrics of a Region in one file, for plans offline.
     Snapshot(Box<SnapshotArgs>),
     /// Write a commented workload file, from live data where there is any.
@@ -38,6 +47,15 @@ pub enum PlanCommand {
     /// Inputs come from flags, then the workload file, then a snapshot or live AWS, then the model profile. AWS is only
     /// asked for what the others leave open.
     Concurrency(Box<PlanConcurrencyArgs>),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CheckCommand {
+    /// Visibility timeout > function timeout > read timeout x attempts > slowest call, and the settings around them.
+    ///
+    /// Reads CloudFormation, SAM, the CDK's output, Terraform (plans and HCL), the Serverless Framework, Pulumi previews, and
+    /// the model client in the functions' source. What cannot be resolved is said, never guessed.
+    Timeouts(Box<CheckTimeoutsArgs>),
 }
 
 #[derive(Debug, Subcommand)]
@@ -76,6 +94,12 @@ pub enum Format {
     Terminal,
     Json,
     Markdown,
+    /// SARIF 2.1.0, for code scanning; findings only.
+    Sarif,
+    /// JUnit XML, for test reports; findings only.
+    Junit,
+    /// GitHub's workflow annotations; findings only.
+    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -178,6 +202,14 @@ fn parse_window(text: &str) -> Result<Window, String> {
         return Err(format!("CloudWatch keeps metrics for {LONGEST_WINDOW_DAYS} days"));
     }
     Ok(Window { minutes })
+}
+
+/// `Name=value`; only the first `=` separates.
+fn parse_assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
 }
 
 /// Seconds of `4.5s`, `450ms`, `1m30s`, `14d`.

@@ -1,6 +1,8 @@
 //! One file per command: gather, compute, describe.
 
+pub mod check_timeouts;
 pub mod examples;
+pub mod explain;
 pub mod gather;
 pub mod init;
 pub mod plan_concurrency;
@@ -15,11 +17,13 @@ pub mod live;
 
 use std::path::PathBuf;
 
-use crate::cli::{Cli, Colour, Command, Format, PlanCommand, ShowCommand};
+use crate::cli::{CheckCommand, Cli, Colour, Command, Format, PlanCommand, ShowCommand};
+use crate::engine::finding::Finding;
 use crate::engine::problem::Problems;
+use crate::engine::rules::RULES;
 use crate::exit::Exit;
-use crate::report::document::Document;
-use crate::report::{json, markdown, snippet, terminal};
+use crate::report::document::{Document, Texts};
+use crate::report::{github, json, junit, markdown, sarif, snippet, terminal};
 use crate::sources::models::ModelsError;
 use crate::sources::text_file;
 use crate::sources::workload::WorkloadError;
@@ -46,15 +50,30 @@ pub struct Report {
     pub exit: Exit,
     /// A file's text instead of a report: it is written as it is, in every format.
     pub raw: Option<String>,
+    /// What SARIF, JUnit and annotations are made of.
+    pub findings: Option<Findings>,
+}
+
+/// Findings, with what reports need to show them.
+#[derive(Debug, Default)]
+pub struct Findings {
+    pub list: Vec<Finding>,
+    pub texts: Texts,
+    /// Files that were checked, with the number of chains in each.
+    pub checked: Vec<(String, usize)>,
 }
 
 impl Report {
     fn new(document: Document, json: serde_json::Value, exit: Exit) -> Self {
-        Self { document, json, exit, raw: None }
+        Self { document, json, exit, raw: None, findings: None }
     }
 
     fn raw(text: String) -> Self {
-        Self { document: Document::default(), json: serde_json::Value::Null, exit: Exit::Done, raw: Some(text) }
+        Self::new(Document::default(), serde_json::Value::Null, Exit::Done).with_raw(text)
+    }
+
+    fn with_raw(self, text: String) -> Self {
+        Self { raw: Some(text), ..self }
     }
 }
 
@@ -86,11 +105,17 @@ pub fn run(cli: &Cli, world: &World) -> anyhow::Result<Output> {
     let to_file = cli.output.output.is_some();
     let colour = colour(cli.output.color, world.terminal.is_some() && !to_file, world);
     let width = cli.output.width.or(world.terminal).unwrap_or(80);
-    let text = match (&report.raw, cli.output.format) {
-        (Some(raw), _) => raw.clone(),
-        (None, Format::Terminal) => terminal::render(&report.document, width, colour),
-        (None, Format::Json) => json::render(&report.json),
-        (None, Format::Markdown) => markdown::render(&report.document),
+    let text = match (&report.raw, cli.output.format, &report.findings) {
+        (Some(raw), ..) => raw.clone(),
+        (None, Format::Terminal, _) => terminal::render(&report.document, width, colour),
+        (None, Format::Json, _) => json::render(&report.json),
+        (None, Format::Markdown, _) => markdown::render(&report.document),
+        (None, Format::Sarif, Some(findings)) => sarif::render(&findings.list, RULES, &|path| findings.texts.get(path)),
+        (None, Format::Junit, Some(findings)) => junit::render(&findings.list, &findings.checked),
+        (None, Format::Github, Some(findings)) => github::render(&findings.list, &|path| findings.texts.get(path)),
+        (None, Format::Sarif | Format::Junit | Format::Github, None) => {
+            return Err(hinted("this format is for findings, and this command has none", "use `--format json`"));
+        }
     };
     let text = match &cli.output.output {
         Some(path) => {
@@ -105,6 +130,8 @@ pub fn run(cli: &Cli, world: &World) -> anyhow::Result<Output> {
 fn answer(command: &Command, world: &World) -> anyhow::Result<Report> {
     match command {
         Command::Plan(PlanCommand::Concurrency(args)) => plan_concurrency::run(args, world),
+        Command::Check(CheckCommand::Timeouts(args)) => check_timeouts::run(args, world),
+        Command::Explain(args) => explain::run(args),
         Command::Show(ShowCommand::Quotas(args)) => show_quotas::run(args, world),
         Command::Show(ShowCommand::Usage(args)) => show_usage::run(args, world),
         Command::Show(ShowCommand::Models(args)) => show_models::run(args),

@@ -17,7 +17,7 @@ use crate::engine::workload::Workload;
 use crate::sources::aws::code_cache::CodeCache;
 use crate::sources::aws::metrics::Request;
 use crate::sources::aws::pull::{self, Ask, Now, PullError};
-use crate::sources::aws::{Aws, Connection, quotas};
+use crate::sources::aws::{Aws, Connection, deployed, quotas};
 use crate::sources::models::Models;
 
 /// A connection and the runtime that its requests run on.
@@ -62,6 +62,14 @@ impl Session {
     pub fn whole(&self, asks: &[Ask], models: &Models) -> anyhow::Result<Snapshot> {
         let empty = self.aws.empty_snapshot(self.taken_at()?);
         self.runtime.block_on(pull::whole(&self.aws, asks, models, self.now, empty)).map_err(plain)
+    }
+
+    /// What is deployed.
+    ///
+    /// # Errors
+    /// Where any of it cannot be asked.
+    pub fn deployed(&self, select: &deployed::Select) -> anyhow::Result<crate::engine::deployment::Deployment> {
+        Ok(self.runtime.block_on(deployed::read(&self.aws.lambda, &self.aws.sqs, select))?)
     }
 
     /// The default value of a row; `None` where AWS publishes none.

@@ -9,10 +9,14 @@ pub const ACTIONS: &[&str] = &[
     "bedrock:GetInferenceProfile",
     "bedrock:ListInferenceProfiles",
     "cloudwatch:GetMetricData",
+    "lambda:GetFunction",
+    "lambda:ListEventSourceMappings",
     "servicequotas:GetAWSDefaultServiceQuota",
     "servicequotas:GetServiceQuota",
     "servicequotas:ListAWSDefaultServiceQuotas",
     "servicequotas:ListServiceQuotas",
+    "sqs:GetQueueAttributes",
+    "sqs:GetQueueUrl",
 ];
 
 pub fn run() -> Report {
