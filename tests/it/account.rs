@@ -45,6 +45,12 @@ pub(crate) struct State {
     /// Id, name, model ARNs.
     pub(crate) profiles: Vec<(&'static str, &'static str, Vec<String>)>,
     pub(crate) faults: Vec<Fault>,
+    /// Event source mappings, as Lambda lists them.
+    pub(crate) mappings: Vec<Value>,
+    /// Answers of `GetFunction`, by name.
+    pub(crate) functions: BTreeMap<&'static str, Value>,
+    /// Attributes of queues, by name.
+    pub(crate) queues: BTreeMap<&'static str, Value>,
     /// Operations in the order in which they were asked.
     pub(crate) log: Vec<String>,
 }
@@ -134,6 +140,10 @@ fn answer(request: &Request, state: &mut State) -> Answer {
         request.path.rsplit('/').next().unwrap().to_owned()
     } else if request.path.starts_with("/inference-profiles/") {
         "GetInferenceProfile".to_owned()
+    } else if request.path.contains("/event-source-mappings") {
+        "ListEventSourceMappings".to_owned()
+    } else if request.path.contains("/functions/") {
+        "GetFunction".to_owned()
     } else {
         "ListInferenceProfiles".to_owned()
     };
@@ -173,6 +183,42 @@ fn answer(request: &Request, state: &mut State) -> Answer {
                     (404, Some("ResourceNotFoundException"), "application/json", body.into_bytes())
                 }
             }
+        }
+        "ListEventSourceMappings" => {
+            // The filter is looked for in the query, percent-encoded as it is.
+            let wanted = |mapping: &&Value| {
+                ["FunctionArn", "EventSourceArn"].iter().all(|key| {
+                    let query = if *key == "FunctionArn" { "FunctionName=" } else { "EventSourceArn=" };
+                    let Some((_, value)) = request.path.split_once(query) else { return true };
+                    let value = value.split('&').next().unwrap().replace("%3A", ":");
+                    mapping[*key].as_str().unwrap().ends_with(&value)
+                })
+            };
+            ok(json!({"EventSourceMappings": state.mappings.iter().filter(wanted).collect::<Vec<_>>()}))
+        }
+        "GetFunction" => {
+            let found = state.functions.iter().find(|(name, _)| request.path.contains(*name));
+            match found {
+                Some((_, function)) => ok(function.clone()),
+                None => {
+                    let body = json!({"Message": "Function not found"}).to_string();
+                    (404, Some("ResourceNotFoundException"), "application/json", body.into_bytes())
+                }
+            }
+        }
+        "GetQueueUrl" => {
+            let name = asked()["QueueName"].as_str().unwrap().to_owned();
+            if state.queues.contains_key(name.as_str()) {
+                ok(json!({"QueueUrl": format!("http://queues/111122223333/{name}")}))
+            } else {
+                let body = json!({"__type": "com.amazonaws.sqs#QueueDoesNotExist", "message": "no such queue"}).to_string();
+                (400, None, "application/x-amz-json-1.0", body.into_bytes())
+            }
+        }
+        "GetQueueAttributes" => {
+            let url = asked()["QueueUrl"].as_str().unwrap().to_owned();
+            let found = state.queues.iter().find(|(name, _)| url.ends_with(*name));
+            ok(json!({"Attributes": found.map(|(_, attributes)| attributes)}))
         }
         "GetMetricData" => (200, None, "application/cbor", encode(&metric_data(state, &request.body))),
         other => {

@@ -45,6 +45,31 @@ fn the_command_line_reference_is_generated() {
 }
 
 #[test]
+fn the_page_of_rules_is_generated() {
+    use forebay::engine::rules::{Need, RULES};
+
+    let mut out = "# Rules of `check timeouts`\n\nGenerated from the program; `forebay explain RULE` prints the same. V is the queue's visibility timeout, T the function\ntimeout, R the read timeout of the model client, A its attempts, X the slowest call, B the batch size, W the batch window,\nc the calls of a message, p the calls at a time, o the work per message outside the call, M MaximumConcurrency, N\nmaxReceiveCount.\n\n| rule | severity | when |\n|---|---|---|\n".to_owned();
+    for rule in RULES {
+        out.push_str(&format!("| [{0}](#{0}) | {1} | {2} |\n", rule.id, rule.severity, rule.summary));
+    }
+    for rule in RULES {
+        out.push_str(&format!("\n## {}\n\n{}: {}.\n\n{}\n\n{}\n", rule.id, rule.severity, rule.summary, rule.why, rule.remedy));
+        let needs = match rule.needs {
+            Need::Nothing => None,
+            Need::SlowestCall => Some("the slowest call (`--slowest-call`, or a workload)"),
+            Need::Plan => Some("the plan of a workload (`--workload`)"),
+        };
+        if let Some(needs) = needs {
+            out.push_str(&format!("\nIt needs {needs}.\n"));
+        }
+        if !rule.stronger.is_empty() {
+            out.push_str(&format!("\nSilent where one of these speaks: {}.\n", rule.stronger.join(", ")));
+        }
+    }
+    is_generated("docs/rules.md", &out);
+}
+
+#[test]
 fn the_workload_schema_is_generated_and_takes_every_example() {
     let schema = schema::workload();
     is_generated("docs/schema/workload.json", &json::render(&schema));
@@ -85,11 +110,28 @@ fn every_plan_fits_its_schema() {
     }
 }
 
+#[test]
+fn every_check_fits_its_schema() {
+    let schema: Value =
+        serde_json::from_str(&std::fs::read_to_string(root("docs/schema/check-timeouts.json")).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let mut seen = 0;
+    for folder in std::fs::read_dir(root("tests/data/timeouts")).unwrap() {
+        let run = Program::new(&["check", "timeouts", ".", "--slowest-call", "20s", "--format", "json"]);
+        let json: Value = serde_json::from_str(&run.run_in(&folder.unwrap().path()).stdout).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&json).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        seen += 1;
+    }
+    assert!(seen >= 14);
+}
+
 /// Every `console` block of README and guide is run: a line that begins with `$ forebay`, and what it prints.
 #[test]
 fn the_commands_of_the_docs_print_what_the_docs_show() {
     let mut run = 0;
-    for page in ["README.md", "docs/guide.md"] {
+    for page in ["README.md", "docs/guide.md", "docs/timeouts.md"] {
         let text = std::fs::read_to_string(root(page)).unwrap();
         for block in text.split("```console\n").skip(1) {
             let block = block.split("```").next().unwrap();
@@ -107,4 +149,17 @@ fn the_commands_of_the_docs_print_what_the_docs_show() {
         }
     }
     assert!(run >= 4, "{run} blocks were run");
+}
+
+/// Every `yaml` block of the page on CI can be parsed.
+#[test]
+fn the_jobs_of_the_docs_are_yaml() {
+    let text = std::fs::read_to_string(root("docs/ci.md")).unwrap();
+    let blocks: Vec<&str> = text.split("```yaml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    assert!(blocks.len() >= 4, "{}", blocks.len());
+    for block in blocks {
+        if let Err(error) = serde_yaml::from_str::<Value>(block) {
+            panic!("{error}\n{block}");
+        }
+    }
 }

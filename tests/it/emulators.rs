@@ -183,3 +183,88 @@ fn every_row_of_aws_s_list_is_read() {
     assert!(names.contains(&"Cross-region model inference tokens per minute for Amazon Nova Pro"), "{names:?}");
     assert!(names.iter().all(|name| name.to_lowercase().contains("nova pro")), "{names:?}");
 }
+
+/// A queue with its dead-letter queue, a function, and a mapping between the two, in ministack.
+async fn deploy(url: &str) {
+    use aws_sdk_lambda::types::{FunctionCode, Runtime as Language, ScalingConfig};
+    use aws_sdk_sqs::types::QueueAttributeName;
+
+    let credentials = || Credentials::new("testing", "testing", None, None, "test");
+    let sqs = aws_sdk_sqs::Client::from_conf(
+        aws_sdk_sqs::Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new("us-east-1"))
+            .credentials_provider(credentials())
+            .endpoint_url(url)
+            .build(),
+    );
+    let lambda = aws_sdk_lambda::Client::from_conf(
+        aws_sdk_lambda::Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new("us-east-1"))
+            .credentials_provider(credentials())
+            .endpoint_url(url)
+            .build(),
+    );
+    sqs.create_queue().queue_name("forms-dead").send().await.unwrap();
+    let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:forms-dead","maxReceiveCount":"3"}"#;
+    sqs.create_queue()
+        .queue_name("forms")
+        .attributes(QueueAttributeName::VisibilityTimeout, "100")
+        .attributes(QueueAttributeName::RedrivePolicy, policy)
+        .send()
+        .await
+        .unwrap();
+    // An empty archive: nothing is ever run.
+    let archive = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
+    lambda
+        .create_function()
+        .function_name("reader")
+        .runtime(Language::from("python3.13"))
+        .role("arn:aws:iam::000000000000:role/reader")
+        .handler("app.handler")
+        .timeout(90)
+        .code(FunctionCode::builder().zip_file(aws_sdk_lambda::primitives::Blob::new(archive)).build())
+        .send()
+        .await
+        .unwrap();
+    lambda.put_function_concurrency().function_name("reader").reserved_concurrent_executions(6).send().await.unwrap();
+    // Created while the visibility timeout was longer; lowered afterwards, which Lambda does not look at.
+    lambda
+        .create_event_source_mapping()
+        .function_name("reader")
+        .event_source_arn("arn:aws:sqs:us-east-1:000000000000:forms")
+        .batch_size(4)
+        .enabled(false)
+        .scaling_config(ScalingConfig::builder().maximum_concurrency(6).build())
+        .send()
+        .await
+        .unwrap();
+    let queue = sqs.get_queue_url().queue_name("forms").send().await.unwrap().queue_url.unwrap();
+    sqs.set_queue_attributes().queue_url(queue).attributes(QueueAttributeName::VisibilityTimeout, "60").send().await.unwrap();
+}
+
+#[test]
+#[ignore = "needs the emulators that tests/run starts"]
+fn what_is_deployed_is_read_back_and_checked() {
+    let url = ministack();
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(deploy(&url));
+    for select in [["--function", "reader"], ["--queue", "forms"]] {
+        let arguments = [&["check", "timeouts", "--live", "--format", "json", "--endpoint-url", &url], &select[..]].concat();
+        let report = command(&arguments, &url).run().json(1);
+        let chain = &report["chains"][0];
+        for (key, value) in [
+            ("visibility_timeout_s", 60.0),
+            ("lambda_timeout_s", 90.0),
+            ("batch_size", 4.0),
+            ("maximum_concurrency", 6.0),
+            ("reserved_concurrency", 6.0),
+            ("max_receive_count", 3.0),
+        ] {
+            assert_eq!(chain[key]["value"], value, "{select:?} {key}: {chain:#}");
+        }
+        let rules: Vec<&str> =
+            report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap()).collect();
+        assert!(rules.contains(&"visibility-below-function-timeout") && rules.contains(&"max-receive-count-low"), "{rules:?}");
+    }
+}

@@ -4,6 +4,8 @@
 
 #[cfg(feature = "live")]
 mod account;
+#[cfg(feature = "live")]
+mod deployed;
 mod docs;
 #[cfg(feature = "live")]
 mod emulators;
@@ -14,4 +16,7 @@ mod offline;
 mod plan_properties;
 mod program;
 mod quota_names;
+mod rules;
+mod sarif;
+mod timeouts;
 mod vectors;
