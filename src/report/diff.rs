@@ -37,8 +37,13 @@ pub fn apply(path: &str, text: &str, edits: &[Edit]) -> Option<String> {
 }
 
 /// What the edits change in this file; none without a change.
+///
+/// A line that also holds values of an environment is not changed, for the diff would show them.
 pub fn unified(path: &str, text: &str, edits: &[Edit]) -> Option<String> {
-    let after = apply(path, text, edits)?;
+    let shown = |edit: &&Edit| place::line(&edit.place, text).is_none_or(|line| environment(&text[line]) != Some(true));
+    let edits: Vec<Edit> = edits.iter().filter(shown).cloned().collect();
+    let after = apply(path, text, &edits)?;
+    let private = private(text);
     // git's lines end in line feeds only.
     let (old, new): (Vec<&str>, Vec<&str>) = (text.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
     let diff = TextDiff::configure().diff_slices(&old, &new);
@@ -46,7 +51,11 @@ pub fn unified(path: &str, text: &str, edits: &[Edit]) -> Option<String> {
     let name = place::path(path).trim_start_matches('/');
     let mut out = format!("--- {}\n+++ {}\n", header("a/", name), header("b/", name));
     let (mut before, mut done) = ((0, 0), 0);
-    for span in hunks(&changes) {
+    let hidden: Vec<bool> = diff
+        .iter_all_changes()
+        .map(|change| change.tag() == ChangeTag::Equal && change.old_index().is_some_and(|at| private.get(at) == Some(&true)))
+        .collect();
+    for span in hunks(&changes, &hidden) {
         before = moved(before, changes.get(done..span.start).unwrap_or_default());
         done = span.end;
         let hunk = changes.get(span).unwrap_or_default();
@@ -68,18 +77,73 @@ pub fn unified(path: &str, text: &str, edits: &[Edit]) -> Option<String> {
     Some(out)
 }
 
-/// What changes, with the lines around; hunks that touch are one. `similar` has hunks of its own, but the numbers in
-/// their heads can be wrong.
-fn hunks(changes: &[(ChangeTag, &str)]) -> Vec<Range<usize>> {
+/// What changes, with the lines around that may be shown; hunks that touch are one. `similar` has hunks of its own, but the
+/// numbers in their heads can be wrong.
+fn hunks(changes: &[(ChangeTag, &str)], hidden: &[bool]) -> Vec<Range<usize>> {
+    let hidden = |at: usize| hidden.get(at) == Some(&true);
     let mut out: Vec<Range<usize>> = Vec::new();
     for (i, _) in changes.iter().enumerate().filter(|(_, (tag, _))| *tag != ChangeTag::Equal) {
-        let (start, end) = (i.saturating_sub(CONTEXT), (i + CONTEXT + 1).min(changes.len()));
+        let start = (i.saturating_sub(CONTEXT)..i).rev().take_while(|at| !hidden(*at)).last().unwrap_or(i);
+        let end = (i + 1..(i + CONTEXT + 1).min(changes.len())).take_while(|at| !hidden(*at)).last().unwrap_or(i) + 1;
         match out.last_mut() {
-            Some(last) if start <= last.end => last.end = end,
+            Some(last) if start <= last.end => last.end = last.end.max(end),
             _ => out.push(start..end),
         }
     }
+    // `patch` finds the place of a hunk only where the lines before and after it are about as many.
+    for span in &mut out {
+        let equal = |at: &usize| changes.get(*at).is_some_and(|(tag, _)| *tag == ChangeTag::Equal);
+        let (leading, trailing) = (span.clone().take_while(equal).count(), span.clone().rev().take_while(equal).count());
+        if span.start > 0 && hidden(span.start - 1) {
+            span.end -= trailing.saturating_sub(leading + 1);
+        }
+        if hidden(span.end) {
+            span.start += leading.saturating_sub(trailing + 1);
+        }
+    }
     out
+}
+
+/// For each line, whether it belongs to the environment of a function: its values may be secrets, and no diff shows them as
+/// lines around a change.
+///
+/// Read by indentation and brackets, for templates, HCL and JSON alike: at worst some more lines are not shown.
+fn private(text: &str) -> Vec<bool> {
+    let mut block: Option<(usize, i64)> = None;
+    text.split_inclusive('\n')
+        .map(|line| {
+            let indent = line.len() - line.trim_start().len();
+            let inside = block.is_some_and(|(outer, depth)| depth > 0 || indent > outer || line.trim().is_empty());
+            if inside {
+                block = block.map(|(outer, depth)| (outer, depth + opened(line)));
+                return true;
+            }
+            let opener = environment(line);
+            block = opener.map(|_| (indent, opened(line)));
+            opener == Some(true)
+        })
+        .collect()
+}
+
+/// Whether values follow the name of an environment block in its line; none where no such name is.
+fn environment(line: &str) -> Option<bool> {
+    let lower = line.to_ascii_lowercase();
+    ["environment", "variables"].iter().find_map(|name| {
+        let at = lower.find(name)?;
+        let before = lower.get(..at)?.chars().next_back();
+        let rest = line.get(at + name.len()..)?.trim_start_matches(['"', '\'']);
+        let named = !before.is_some_and(|c| c.is_alphanumeric() || c == '_') && rest.trim_start().starts_with([':', '=', '{']);
+        named.then(|| !rest.trim_matches(|c: char| ":={[".contains(c) || c.is_whitespace()).is_empty())
+    })
+}
+
+/// How many more brackets a line opens than it closes.
+fn opened(line: &str) -> i64 {
+    line.chars().fold(0, |depth, c| match c {
+        '{' | '[' => depth + 1,
+        '}' | ']' => depth - 1,
+        _ => depth,
+    })
 }
 
 /// Lines of the old text and of the new one after some changes.
@@ -187,6 +251,49 @@ mod tests {
     }
 
     const TEXT: &str = "A:\n  Timeout: 90\n  B: 1\n  C: 2\n  D: 3\n  E: 4\n  Hidden: 45\n";
+
+    #[test]
+    fn an_environment_is_no_line_around_a_change() {
+        let yaml = "F:\n  Properties:\n    Environment:\n      Variables:\n        PASSWORD: hunter2\n    Timeout: 90\n    MemorySize: 128\n    Handler: a.b\n    Runtime: x\n";
+        let before = unified("t.yaml", yaml, &[edit(yaml, "90", "80")]).unwrap();
+        insta::assert_snapshot!(before, @r"
+        --- a/t.yaml
+        +++ b/t.yaml
+        @@ -6,2 +6,2 @@
+        -    Timeout: 90
+        +    Timeout: 80
+             MemorySize: 128
+        ");
+        let after = yaml.replace("    Environment:\n", "    Timeout: 90\n    Environment:\n").replacen(
+            "    Timeout: 90\n    Mem",
+            "    Mem",
+            1,
+        );
+        insta::assert_snapshot!(unified("t.yaml", &after, &[edit(&after, "90", "80")]).unwrap(), @r"
+        --- a/t.yaml
+        +++ b/t.yaml
+        @@ -1,4 +1,4 @@
+         F:
+           Properties:
+        -    Timeout: 90
+        +    Timeout: 80
+             Environment:
+        ");
+        for text in [
+            yaml,
+            &after,
+            "f {\nenvironment {\nvariables = {\nA = \"hunter2\"\n}\n}\ntimeout = 90\n}\n",
+            "{\n  \"Timeout\": 90,\n  \"Environment\": {\"Variables\": {\"A\": \"hunter2\"}}\n}\n",
+            "F:\n  Environment: {Variables: {A: hunter2}}\n  Timeout: 90\n",
+        ] {
+            let edits = [edit(text, "90", "80")];
+            let diff = unified("t.yaml", text, &edits).unwrap();
+            assert!(!diff.contains("hunter2"), "{diff}");
+            assert_eq!(patched(text, &diff), apply("t.yaml", text, &edits).unwrap());
+        }
+        let one_line = "{\"Timeout\": 90, \"Environment\": {\"Variables\": {\"A\": \"hunter2\"}}}\n";
+        assert_eq!(unified("t.yaml", one_line, &[edit(one_line, "90", "80")]), None);
+    }
 
     #[test]
     fn edits_are_shown_with_three_lines_around() {

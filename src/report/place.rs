@@ -48,6 +48,10 @@ pub(super) fn line(place: &Place, text: &str) -> Option<Range<usize>> {
 const CODE: &[&str] =
     &["py", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "java", "kt", "scala", "go", "rs", "cs", "fs", "vb"];
 
+/// Parts of names that credentials have in source code; of a line that has one only the place itself is shown.
+const CREDENTIALS: &[&str] =
+    &["secret", "password", "passwd", "accesskey", "apikey", "authtoken", "sessiontoken", "bearer", "credential"];
+
 /// What may be shown around a place: the line in which it begins, or where that holds several settings only this one.
 ///
 /// Plans and previews have a whole resource on one line, with the secrets of its environment.
@@ -57,15 +61,29 @@ pub(super) fn piece(place: &Place, text: &str) -> Option<Range<usize>> {
     let end = span.end.min(line.end).max(span.start);
     let code = path(&place.path).rsplit_once('.').is_some_and(|(_, extension)| CODE.contains(&extension));
     let after = separators(text.get(end..line.end).unwrap_or_default());
+    if code && names_a_credential(text.get(line.clone())?) {
+        return Some(span.start..span.start + beginning(text.get(span.start..end)?));
+    }
     if code || (after == 0 && separators(text.get(line.clone())?) <= 1) {
         return Some(line);
     }
-    let open = |c: char| matches!(c, '{' | '[' | '(' | ',' | ';');
     let start = text.get(line.start..span.start)?.rfind(open).map_or(line.start, |at| line.start + at + 1);
-    let own = text.get(span.start..end)?;
-    // Of a value that holds others only its beginning.
-    let length = own.char_indices().find(|(_, c)| open(*c)).map_or(own.len(), |(at, c)| at.max(c.len_utf8()));
-    Some(start..span.start + length)
+    Some(start..span.start + beginning(text.get(span.start..end)?))
+}
+
+/// Length of what is shown of a value: of one that holds others only its beginning.
+fn beginning(own: &str) -> usize {
+    own.char_indices().find(|(_, c)| open(*c)).map_or(own.len(), |(at, c)| at.max(c.len_utf8()))
+}
+
+/// Whether other values follow.
+fn open(c: char) -> bool {
+    matches!(c, '{' | '[' | '(' | ',' | ';')
+}
+
+fn names_a_credential(line: &str) -> bool {
+    let plain: String = line.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect();
+    CREDENTIALS.iter().any(|name| plain.contains(name))
 }
 
 /// How many names are given a value: `a: 1`, `\"a\":1`, `a = 1`.
@@ -220,6 +238,11 @@ pub(super) mod tests {
         }
         let code = "c = boto3.client(\"bedrock-runtime\", config=Config(read_timeout=60))";
         assert_eq!(shown("a.py", code, "60"), code);
+        let secret = "c = boto3.client(\"bedrock-runtime\", secret_key=\"wJalr\", config=Config(read_timeout=60))";
+        assert_eq!(shown("a.py", secret, "60"), "60");
+        assert_eq!(shown("a.py", secret, &secret[4..]), "boto3.client");
+        let secret = "const c = new Client({ apiKey: \"sk-1\", timeout: 60 });";
+        assert_eq!(shown("a.ts", secret, "60"), "60");
     }
 
     #[test]
