@@ -98,9 +98,9 @@ fn split<'a>(labels: &'a [Label], texts: &dyn Fn(&str) -> Option<Arc<str>>) -> (
 /// What is underlined: of a place over several lines the first one, and no more than may be shown. None in a line that
 /// is too long to show.
 fn mark(at: &Place, text: &str) -> Option<Mark> {
-    let span = place::bytes(at, text)?;
     let line = place::line(at, text)?;
     let piece = place::piece(at, text)?;
+    let span = place::within(place::bytes(at, text)?, &line);
     let span = span.start..span.end.min(piece.end).max(span.start);
     (line.len() <= LONGEST_LINE).then_some(Mark { span, piece, line })
 }
@@ -423,6 +423,14 @@ mod tests {
         | error | visibility-below-function-timeout | infra/template.yaml:5:26 | \`a\|b\*\` of lane\["x"] &lt;b> c\|d \* e; no \` more |
         "#);
         assert_eq!(cell("`a|b*`\r\nc*"), "`a\\|b*`  c\\*");
+    }
+
+    #[test]
+    fn a_place_within_a_line_break_is_shown_at_the_lines_end() {
+        let text = ": ü\ta\r\r\r\n";
+        let place = Place { path: Arc::from("t"), line: 1, column: 8, start: 8, end: 8 };
+        let finding = Finding { labels: vec![Label { place, text: "here".to_owned() }], ..visibility() };
+        assert!(show(&[finding], &[("t", text)]).contains("here"));
     }
 
     proptest! {

@@ -44,6 +44,12 @@ pub(super) fn line(place: &Place, text: &str) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
+/// What of a span stands in its line: line breaks at the line's end are none of it.
+pub(super) fn within(span: Range<usize>, line: &Range<usize>) -> Range<usize> {
+    let start = span.start.min(line.end);
+    start..span.end.clamp(start, line.end)
+}
+
 /// Extensions of source code, whose lines are shown whole.
 const CODE: &[&str] =
     &["py", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "java", "kt", "scala", "go", "rs", "cs", "fs", "vb"];
@@ -57,8 +63,8 @@ const CREDENTIALS: &[&str] =
 /// Plans and previews have a whole resource on one line, with the secrets of its environment.
 pub(super) fn piece(place: &Place, text: &str) -> Option<Range<usize>> {
     let line = line(place, text)?;
-    let span = bytes(place, text)?;
-    let end = span.end.min(line.end).max(span.start);
+    let span = within(bytes(place, text)?, &line);
+    let end = span.end;
     let code = path(&place.path).rsplit_once('.').is_some_and(|(_, extension)| CODE.contains(&extension));
     let after = separators(text.get(end..line.end).unwrap_or_default());
     if code && names_a_credential(text.get(line.clone())?) {
