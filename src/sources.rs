@@ -5,6 +5,7 @@ pub mod aws;
 pub mod code;
 pub mod iac;
 pub mod models;
+pub(crate) mod path;
 pub mod project;
 pub mod snapshot_file;
 pub mod text_file;

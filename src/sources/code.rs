@@ -12,6 +12,8 @@ mod program;
 pub mod python;
 mod python_version;
 pub mod rust;
+#[cfg(test)]
+mod testing;
 
 /// How a reader gets at the text of another file: by its path relative to the working folder, with `/`.
 pub type Load<'a> = dyn Fn(&str) -> Option<Arc<str>> + 'a;

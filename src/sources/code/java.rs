@@ -1,8 +1,9 @@
 //! Java: the AWS SDK for Java 2, and the model of `LangChain4j` on top of it.
 
+use tree_sitter::Node;
+
 use super::Load;
-use super::program::lower::{self, Lowering};
-use super::program::{Loader, Program};
+use super::program::lower::{Lowering, read_files};
 use crate::engine::deployment::SourceFacts;
 
 mod calls;
@@ -12,19 +13,9 @@ mod tree;
 
 /// Reads a handler's file and the classes of its program that it names.
 pub fn read(entry: &str, load: &Load<'_>) -> SourceFacts {
-    let mut program = Program::default();
-    let mut loader = Loader::new(load);
-    let mut open = vec![entry.to_owned()];
-    while let Some(path) = open.pop() {
-        let Some(file) = loader.file(&path) else { continue };
-        let Some(tree) = lower::parse(&tree_sitter_java::LANGUAGE.into(), &file.text) else { continue };
-        let mut next = files::named(tree.root_node(), &path, &file.text);
-        next.reverse();
-        open.extend(next);
-        Lowering::new(&mut program, file).java(tree.root_node());
-    }
-    program.index();
-    calls::facts(&program)
+    let language = tree_sitter_java::LANGUAGE.into();
+    let lower = |lowering: &mut Lowering<'_>, root: Node<'_>| lowering.java(root);
+    calls::facts(&read_files(vec![entry.to_owned()], &language, load, files::named, lower))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::File;
 use super::{Given, Read};
+use crate::sources::path::follow;
 use crate::sources::tree::Node;
 
 pub(crate) use builder::{Builder, Pending};
@@ -122,15 +123,7 @@ impl<'a> Template<'a> {
 /// A path relative to a folder, without `.` and `..`.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
+    follow(&mut parts, path);
     let root = if folder.starts_with('/') { "/" } else { "" };
     format!("{root}{}", parts.join("/"))
 }

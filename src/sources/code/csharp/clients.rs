@@ -42,28 +42,13 @@ pub(super) fn client(program: &Program, id: Id, call_bound: Option<&Setting<Opti
         Ok(chain) => limits(program, &chain),
         Err(error) => {
             let (unresolved, place) = *error;
-            Limits {
-                read: Setting::unresolved(unresolved.clone(), Some(place.clone())),
-                attempts: Setting::unresolved(unresolved, Some(place)),
-                from_environment: false,
-                whole: None,
-            }
+            Limits::unresolved(unresolved, place)
         }
     };
     if let Some(bound) = call_bound {
         limits.bound_call(bound);
     }
-    Some(Client {
-        place: program.statement(id),
-        sdk: SDK,
-        read_timeout_s: limits.read,
-        attempts: limits.attempts,
-        attempts_from_environment: limits.from_environment,
-        whole_call_s: limits.whole,
-        ignored: Vec::new(),
-        pool: Setting::default(),
-        tcp_keepalive: false,
-    })
+    Some(limits.client(SDK, program.statement(id)))
 }
 
 /// The configuration among a constructor's arguments: credentials and regions may stand beside it.

@@ -1,36 +1,17 @@
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::read;
-use crate::engine::deployment::{Client, Setting, SourceFacts};
+use crate::engine::deployment::SourceFacts;
+use crate::sources::code::testing::{attempts, client, hidden, read_first, seconds};
 
 fn files(files: &[(&str, &str)]) -> SourceFacts {
-    let load = |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| Arc::from(*text));
-    read(files[0].0, &load)
+    read_first(files, read)
 }
 
 /// A class whose members begin on line 5.
 fn class(members: &str) -> SourceFacts {
     let text = format!("using Amazon.BedrockRuntime;\n\nnamespace Shop;\npublic class Worker {{\n{members}\n}}\n");
     files(&[("src/Worker.cs", &text)])
-}
-
-fn client(facts: &SourceFacts) -> &Client {
-    assert_eq!(facts.clients.len(), 1, "{facts:#?}");
-    &facts.clients[0]
-}
-
-fn seconds(client: &Client) -> Option<Option<f64>> {
-    client.read_timeout_s.value()
-}
-
-fn attempts(client: &Client) -> Option<Vec<u32>> {
-    client.attempts.fact().map(|fact| fact.value.clone())
-}
-
-fn hidden<T>(setting: &Setting<T>) -> bool {
-    setting.why_unresolved().is_some()
 }
 
 fn config(entries: &str) -> SourceFacts {

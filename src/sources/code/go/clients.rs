@@ -48,28 +48,17 @@ pub(super) fn client(program: &Program, id: Id, call_bound: Option<&Setting<Opti
         }
         Err(error) => {
             let (unresolved, place) = *error;
-            limits = Limits {
-                read: Setting::unresolved(unresolved.clone(), Some(place.clone())),
-                attempts: Setting::unresolved(unresolved, Some(place)),
-                from_environment: false,
-                whole: None,
-            };
+            limits = Limits::unresolved(unresolved, place);
         }
     }
     if let Some(bound) = call_bound {
         limits.bound_call(bound);
     }
     Some(Client {
-        place: program.statement(id),
-        sdk: SDK,
-        read_timeout_s: limits.read,
-        attempts: limits.attempts,
-        attempts_from_environment: limits.from_environment,
-        whole_call_s: limits.whole,
-        ignored: Vec::new(),
         pool,
         // The buildable client's dialer keeps connections alive.
         tcp_keepalive: true,
+        ..limits.client(SDK, program.statement(id))
     })
 }
 

@@ -1,13 +1,11 @@
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::read;
-use crate::engine::deployment::{Client, Setting, SourceFacts};
+use crate::engine::deployment::SourceFacts;
+use crate::sources::code::testing::{attempts, client, hidden, read_first, seconds};
 
 fn files(files: &[(&str, &str)]) -> SourceFacts {
-    let load = |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| Arc::from(*text));
-    read(files[0].0, &load)
+    read_first(files, read)
 }
 
 const IMPORTS: &str = r#"package main
@@ -29,23 +27,6 @@ import (
 /// A file whose own text begins on line 15.
 fn file(body: &str) -> SourceFacts {
     files(&[("cmd/main.go", &format!("{IMPORTS}{body}"))])
-}
-
-fn client(facts: &SourceFacts) -> &Client {
-    assert_eq!(facts.clients.len(), 1, "{facts:#?}");
-    &facts.clients[0]
-}
-
-fn seconds(client: &Client) -> Option<Option<f64>> {
-    client.read_timeout_s.value()
-}
-
-fn attempts(client: &Client) -> Option<Vec<u32>> {
-    client.attempts.fact().map(|fact| fact.value.clone())
-}
-
-fn hidden<T>(setting: &Setting<T>) -> bool {
-    setting.why_unresolved().is_some()
 }
 
 fn loaded(options: &str, own: &str) -> SourceFacts {

@@ -72,17 +72,7 @@ fn of_sdk(program: &Program, id: Id, chain: &Chain) -> Client {
         limits.attempts = Setting::default_of(default_attempts(program, chain), DEFAULT);
     }
     limits.bound_call(&call_bound);
-    Client {
-        place: program.statement(id),
-        sdk: SDK,
-        read_timeout_s: limits.read,
-        attempts: limits.attempts,
-        attempts_from_environment: limits.from_environment,
-        whole_call_s: limits.whole,
-        ignored: Vec::new(),
-        pool: http.pool,
-        tcp_keepalive: http.keepalive,
-    }
+    Client { pool: http.pool, tcp_keepalive: http.keepalive, ..limits.client(SDK, program.statement(id)) }
 }
 
 /// Four by the legacy mode, three by the standard one, which is the default of 2026 and of every other defaults mode.

@@ -1,16 +1,14 @@
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::read;
 use crate::engine::deployment::{Client, Setting, SourceFacts};
+use crate::sources::code::testing::{attempts, client, hidden, read_first};
 
 mod around;
 
 /// Reads the first of some files.
 fn files(files: &[(&str, &str)]) -> SourceFacts {
-    let load = |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| Arc::from(*text));
-    read(files[0].0, &load)
+    read_first(files, read)
 }
 
 fn class(body: &str) -> SourceFacts {
@@ -19,27 +17,14 @@ fn class(body: &str) -> SourceFacts {
     files(&[("src/shop/Worker.java", &text)])
 }
 
-fn client(facts: &SourceFacts) -> &Client {
-    assert_eq!(facts.clients.len(), 1, "{facts:#?}");
-    &facts.clients[0]
-}
-
 /// Seconds, the literal's line, the setting's line.
 fn read_timeout(client: &Client) -> (Option<Option<f64>>, Option<usize>, Option<usize>) {
     let setting = &client.read_timeout_s;
     (setting.value(), setting.literal().map(|place| place.line), setting.place.as_ref().map(|place| place.line))
 }
 
-fn attempts(client: &Client) -> Option<Vec<u32>> {
-    client.attempts.fact().map(|fact| fact.value.clone())
-}
-
 fn of_config(config: &str) -> SourceFacts {
     class(&format!("static final BedrockRuntimeClient C = BedrockRuntimeClient.builder(){config}.build();"))
-}
-
-fn hidden<T>(setting: &Setting<T>) -> bool {
-    setting.why_unresolved().is_some()
 }
 
 #[test]

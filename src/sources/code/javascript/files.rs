@@ -7,6 +7,7 @@ use tree_sitter::Node;
 
 use super::syntax::{Parsed, field, is_json, named, unwrap, walk};
 use crate::sources::code::Load;
+use crate::sources::path::follow;
 
 const MOST_FILES: usize = 64;
 const LARGEST_FILE: usize = 2 << 20;
@@ -211,15 +212,8 @@ fn entry_of<'t>(parsed: &Parsed, object: Node<'t>, key: &str) -> Option<Node<'t>
 /// A path from a folder, without `.` and `..` where that can be.
 fn normal(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
+    follow(&mut parts, folder);
+    follow(&mut parts, path);
     let joined = parts.join("/");
     if folder.is_empty() && path.starts_with('/') || folder.starts_with('/') { format!("/{joined}") } else { joined }
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::deployment::{Setting, State};
 use crate::engine::fact::{Place, Source};
+use crate::sources::code::testing::read_first;
 
 mod calls;
 mod handlers;
@@ -17,8 +18,7 @@ const NEW: (&str, &str) = (
 const IMPORTS: &str = "import { BedrockRuntimeClient, ConverseCommand } from '@aws-sdk/client-bedrock-runtime';\nimport { NodeHttpHandler, NodeHttp2Handler } from '@smithy/node-http-handler';\n";
 
 fn facts(files: &[(&str, &str)]) -> SourceFacts {
-    let load = |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| Arc::from(*text));
-    read(files[0].0, &load)
+    read_first(files, read)
 }
 
 fn at(place: &Place) -> String {

@@ -2,7 +2,8 @@
 
 use super::Id;
 use super::values::map;
-use crate::engine::deployment::{Setting, State};
+use crate::engine::deployment::{Client, Setting, State, Unresolved};
+use crate::engine::fact::Place;
 
 /// More attempts than anybody means.
 const MOST: f64 = 1e6;
@@ -18,6 +19,31 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// Limits of a configuration that cannot be followed.
+    pub(crate) fn unresolved(why: Unresolved, place: Place) -> Self {
+        Self {
+            read: Setting::unresolved(why.clone(), Some(place.clone())),
+            attempts: Setting::unresolved(why, Some(place)),
+            from_environment: false,
+            whole: None,
+        }
+    }
+
+    /// The client that has these limits, without a pool or keepalive of its own.
+    pub(crate) fn client(self, sdk: &'static str, place: Place) -> Client {
+        Client {
+            place,
+            sdk,
+            read_timeout_s: self.read,
+            attempts: self.attempts,
+            attempts_from_environment: self.from_environment,
+            whole_call_s: self.whole,
+            ignored: Vec::new(),
+            pool: Setting::default(),
+            tcp_keepalive: false,
+        }
+    }
+
     /// A limit around one attempt counts where it is shorter than the read timeout.
     pub(crate) fn bound_attempt(&mut self, bound: Setting<Option<f64>>) {
         if self.is_shorter(&bound) {

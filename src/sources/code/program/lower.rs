@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
-use super::{Id, Kind, Program, Word};
+use super::{Id, Kind, Loader, Program, Word};
+use crate::sources::code::Load;
 use crate::sources::iac::text::File;
 
 /// Syntax nodes inside each other; what is deeper is left out.
@@ -27,6 +28,26 @@ pub(crate) fn parse(language: &Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(language).ok()?;
     parser.parse(text, None)
+}
+
+/// Reads files, the last first, and those that each of them names: before the ones that wait, in the order given.
+pub(crate) fn read_files(
+    mut open: Vec<String>,
+    language: &Language,
+    load: &Load<'_>,
+    named: impl Fn(Node<'_>, &str, &str) -> Vec<String>,
+    lower: impl Fn(&mut Lowering<'_>, Node<'_>),
+) -> Program {
+    let mut program = Program::default();
+    let mut loader = Loader::new(load);
+    while let Some(path) = open.pop() {
+        let Some(file) = loader.file(&path) else { continue };
+        let Some(tree) = parse(language, &file.text) else { continue };
+        open.extend(named(tree.root_node(), &path, &file.text).into_iter().rev());
+        lower(&mut Lowering::new(&mut program, file), tree.root_node());
+    }
+    program.index();
+    program
 }
 
 /// The children that mean something: no comments, but what stands in an error.

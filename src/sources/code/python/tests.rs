@@ -1,11 +1,11 @@
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::read;
 use crate::engine::deployment::{Setting, SourceFacts, State};
 use crate::engine::fact::Place;
+use crate::sources::code::testing::read_first;
 
 mod clients;
 mod followed;
@@ -15,8 +15,7 @@ mod wrappers;
 
 /// Reads the first of some files, with the others beside it.
 fn facts(files: &[(&str, &str)]) -> SourceFacts {
-    let load = |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| Arc::from(*text));
-    read(files[0].0, &load)
+    read_first(files, read)
 }
 
 fn at(place: &Place) -> String {

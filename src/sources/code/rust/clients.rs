@@ -47,27 +47,9 @@ pub(super) fn client(program: &Program, id: Id) -> Option<Client> {
     let &config = arguments.first()?;
     let limits = match settings(program, config, 0) {
         Ok(steps) => limits(program, &Chain { root: id, steps, unknown: None }),
-        Err(unresolved) => {
-            let place = Some(program.place(config));
-            Limits {
-                read: Setting::unresolved(unresolved.clone(), place.clone()),
-                attempts: Setting::unresolved(unresolved, place),
-                from_environment: false,
-                whole: None,
-            }
-        }
+        Err(unresolved) => Limits::unresolved(unresolved, program.place(config)),
     };
-    Some(Client {
-        place: program.statement(id),
-        sdk: SDK,
-        read_timeout_s: limits.read,
-        attempts: limits.attempts,
-        attempts_from_environment: limits.from_environment,
-        whole_call_s: limits.whole,
-        ignored: Vec::new(),
-        pool: Setting::default(),
-        tcp_keepalive: false,
-    })
+    Some(limits.client(SDK, program.statement(id)))
 }
 
 /// All settings of a configuration, in the order in which they take effect.

@@ -1,13 +1,11 @@
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::read;
-use crate::engine::deployment::{Client, Setting, SourceFacts};
+use crate::engine::deployment::SourceFacts;
+use crate::sources::code::testing::{attempts, client, hidden, read_first, seconds};
 
 fn files(files: &[(&str, &str)]) -> SourceFacts {
-    let load = |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| Arc::from(*text));
-    read(files[0].0, &load)
+    read_first(files, read)
 }
 
 const USES: &str = "use std::time::Duration;
@@ -19,23 +17,6 @@ use aws_sdk_bedrockruntime::{Client as Bedrock, primitives::Blob};
 /// A file whose own text begins on line 5.
 fn file(body: &str) -> SourceFacts {
     files(&[("src/main.rs", &format!("{USES}{body}"))])
-}
-
-fn client(facts: &SourceFacts) -> &Client {
-    assert_eq!(facts.clients.len(), 1, "{facts:#?}");
-    &facts.clients[0]
-}
-
-fn seconds(client: &Client) -> Option<Option<f64>> {
-    client.read_timeout_s.value()
-}
-
-fn attempts(client: &Client) -> Option<Vec<u32>> {
-    client.attempts.fact().map(|fact| fact.value.clone())
-}
-
-fn hidden<T>(setting: &Setting<T>) -> bool {
-    setting.why_unresolved().is_some()
 }
 
 fn loaded(steps: &str) -> SourceFacts {

@@ -9,6 +9,7 @@ use hcl_edit::structure::{Attribute, Block, Body};
 use crate::engine::fact::Place;
 use crate::sources::iac::Unreadable;
 use crate::sources::iac::text::File;
+use crate::sources::path::follow;
 
 /// A file and its syntax tree.
 #[derive(Debug)]
@@ -159,15 +160,8 @@ pub(super) fn join(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let absolute = path.starts_with('/');
     let folder = if absolute { "" } else { folder };
-    for part in folder.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
+    follow(&mut parts, folder);
+    follow(&mut parts, path);
     if absolute || folder.starts_with('/') { format!("/{}", parts.join("/")) } else { parts.join("/") }
 }
 
